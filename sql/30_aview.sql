@@ -1,0 +1,149 @@
+--
+-- Anonymization views.
+--
+-- An A-view is an ordinary view over kanon.scan().  Its source query stands in a
+-- condition of the view that is never evaluated (true OR EXISTS (...)), where
+-- PostgreSQL keeps its dependencies, follows renames and dumps it.  What the
+-- columns are and which guarantee holds is kept here.
+--
+
+CREATE SEQUENCE kanon.aview_serial AS integer;
+
+CREATE TABLE kanon.aview (
+    id integer CONSTRAINT aview_pkey PRIMARY KEY,
+    view regclass NOT NULL CONSTRAINT aview_view_key UNIQUE,
+    k integer CONSTRAINT aview_k_is_not_negative CHECK (k >= 0),
+    l integer CONSTRAINT aview_l_is_positive CHECK (l >= 1),
+    t float8 CONSTRAINT aview_t_is_a_share CHECK (t > 0 AND t <= 1),
+    match text NOT NULL DEFAULT 'cover' CONSTRAINT aview_match_is_known CHECK (match IN ('cover', 'witness')),
+    algorithm text NOT NULL DEFAULT 'datafly' CONSTRAINT aview_algorithm_is_known CHECK (algorithm IN ('datafly')),
+    block_size integer CONSTRAINT aview_block_size_is_positive CHECK (block_size > 0)
+);
+
+CREATE TABLE kanon.aview_column (
+    aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
+    attnum smallint NOT NULL,
+    role text NOT NULL CONSTRAINT aview_column_role_is_known CHECK (role IN ('id', 'quasi', 'sensitive')),
+    dgh text COLLATE "C" CONSTRAINT aview_column_uses_hierarchy REFERENCES kanon.dgh (name) ON UPDATE CASCADE,
+    CONSTRAINT aview_column_pkey PRIMARY KEY (aview, attnum)
+);
+
+CREATE TABLE kanon.aview_step (
+    aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
+    step integer NOT NULL,
+    attnum smallint NOT NULL,
+    level integer NOT NULL,
+    CONSTRAINT aview_step_pkey PRIMARY KEY (aview, step)
+);
+
+-- pg_restore with several jobs loads these tables in any order.  Their rows are
+-- written by functions that know what they refer to: it is enough that what is
+-- referred to does not go.
+DO $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN
+        SELECT tgrelid::regclass AS tab, tgname AS name FROM pg_catalog.pg_trigger
+        WHERE tgrelid IN ('kanon.aview_column'::regclass, 'kanon.aview_step'::regclass)
+            AND tgfoid = '"RI_FKey_check_ins"'::regproc
+    LOOP
+        EXECUTE format('ALTER TABLE %s DISABLE TRIGGER %I', found.tab, found.name);
+    END LOOP;
+END
+$$;
+
+COMMENT ON TABLE kanon.aview IS 'anonymization views and their guarantees';
+COMMENT ON TABLE kanon.aview_column IS 'identifiers, quasi-identifiers and sensitive columns of anonymization views';
+COMMENT ON TABLE kanon.aview_step IS 'generalization sequences of anonymization views';
+
+-- Temporary views are not dumped, and so are not what is said about them.
+SELECT pg_extension_config_dump('kanon.aview_serial', '');
+SELECT pg_extension_config_dump('kanon.aview',
+    'WHERE view IN (SELECT oid FROM pg_catalog.pg_class WHERE relpersistence <> ''t'')');
+SELECT pg_extension_config_dump('kanon.aview_column',
+    'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
+SELECT pg_extension_config_dump('kanon.aview_step',
+    'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
+
+-- A change of a definition reaches the prepared statements of all sessions.
+CREATE FUNCTION kanon.aview_changed() RETURNS trigger
+    LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_aview_changed';
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview
+    FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview_column
+    FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview_step
+    FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
+ALTER TABLE kanon.aview ENABLE ALWAYS TRIGGER changed;
+ALTER TABLE kanon.aview_column ENABLE ALWAYS TRIGGER changed;
+ALTER TABLE kanon.aview_step ENABLE ALWAYS TRIGGER changed;
+REVOKE EXECUTE ON FUNCTION kanon.aview_changed() FROM PUBLIC;
+
+-- A hierarchy in use cannot be dropped.  The foreign key sees to that; this says
+-- which views use it, and forgets those of sessions that are gone.
+CREATE FUNCTION kanon.dgh_in_use() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    views text;
+BEGIN
+    DELETE FROM kanon.aview WHERE view NOT IN (SELECT oid FROM pg_class WHERE relkind = 'v');
+    SELECT string_agg(DISTINCT a.view::text, ', ' ORDER BY a.view::text) INTO views
+        FROM kanon.aview a JOIN kanon.aview_column c ON c.aview = a.id WHERE c.dgh = OLD.name;
+    IF views IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'dependent_objects_still_exist',
+            MESSAGE = format('cannot drop hierarchy "%s" because anonymization views use it', OLD.name),
+            DETAIL = format('It is used by %s.', views),
+            HINT = 'Drop these views first.';
+    END IF;
+    RETURN OLD;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION kanon.dgh_in_use() FROM PUBLIC;
+CREATE TRIGGER in_use BEFORE DELETE ON kanon.dgh FOR EACH ROW EXECUTE FUNCTION kanon.dgh_in_use();
+
+-- The rows of an A-view.  The view itself names its definition by number, which
+-- survives renames and dumps; people name the view.
+CREATE FUNCTION kanon.scan_support(internal) RETURNS internal
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_scan_support';
+CREATE FUNCTION kanon.scan(view text) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1000 SUPPORT kanon.scan_support
+    AS 'MODULE_PATHNAME', 'kanon_scan';
+CREATE FUNCTION kanon.scan(view regclass) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1000 SUPPORT kanon.scan_support
+    AS 'MODULE_PATHNAME', 'kanon_scan';
+
+CREATE FUNCTION kanon.create_anonymization_view(
+    name text, query text, id text[] DEFAULT '{}', quasi_ids jsonb DEFAULT '{}', sensitive jsonb DEFAULT '{}',
+    k integer DEFAULT NULL, l integer DEFAULT NULL, t float8 DEFAULT NULL, profile jsonb DEFAULT NULL,
+    algorithm text DEFAULT 'datafly', match text DEFAULT 'cover', materialized boolean DEFAULT false,
+    block_size integer DEFAULT NULL) RETURNS regclass
+    LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_create_anonymization_view';
+CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';
+CREATE FUNCTION kanon.alter_anonymization_view(name text, k integer DEFAULT NULL, l integer DEFAULT NULL,
+    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL) RETURNS void
+    LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_alter_anonymization_view';
+
+CREATE FUNCTION kanon.generalization_sequence(view regclass, OUT step integer, OUT "column" name, OUT level integer)
+    RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 20 AS 'MODULE_PATHNAME', 'kanon_generalization_sequence';
+CREATE FUNCTION kanon.refresh_sequence(view regclass) RETURNS void
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_refresh_sequence';
+CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text, OUT rows bigint)
+    RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_uncovered';
+
+-- Dropping a view, by whatever statement, drops what is said about it.
+CREATE FUNCTION kanon.forget_dropped_views() RETURNS event_trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- Absent while the extension itself is being dropped.
+    IF to_regclass('kanon.aview') IS NOT NULL THEN
+        DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
+    END IF;
+END
+$$;
+CREATE EVENT TRIGGER kanon_forget_dropped_views ON sql_drop EXECUTE FUNCTION kanon.forget_dropped_views();
+

@@ -1,0 +1,20 @@
+--
+-- The language kanon: hierarchies and A-views by statements.
+--
+-- DO LANGUAGE kanon $$ CREATE DGH ...; CREATE ANONYMIZATION_VIEW ... $$
+--
+-- It is trusted: what a statement does is checked by the same privileges as the
+-- function of the same purpose.
+--
+
+CREATE FUNCTION kanon.language_call() RETURNS language_handler
+    LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_language_call';
+CREATE FUNCTION kanon.language_inline(internal) RETURNS void
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_language_inline';
+CREATE FUNCTION kanon.language_validator(oid) RETURNS void
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_language_validator';
+
+CREATE TRUSTED LANGUAGE kanon
+    HANDLER kanon.language_call INLINE kanon.language_inline VALIDATOR kanon.language_validator;
+
+COMMENT ON LANGUAGE kanon IS 'statements for hierarchies and anonymization views, in DO blocks';

@@ -1,0 +1,174 @@
+-- Functions, operators and error messages of an analyst see published values only, whatever the plan and the match mode.
+\getenv dir PG_ABS_SRCDIR
+\set people :dir '/data/people.sql'
+\i :people
+SET ROLE :"owner";
+GRANT SELECT ON people, witnessed TO :"analyst";
+RESET ROLE;
+CREATE SCHEMA attic AUTHORIZATION :"analyst";
+SET search_path = attic, public;
+
+SET ROLE :"analyst";
+CREATE TEMP TABLE seen (what text);
+
+-- Cheap enough to come first, and eager to tell.
+CREATE FUNCTION tell(text) RETURNS boolean LANGUAGE plpgsql STABLE COST 0.0000001 AS $$
+BEGIN
+	RAISE NOTICE '%', $1;
+	RETURN true;
+END
+$$;
+CREATE FUNCTION tell_equal(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0000001 AS $$
+BEGIN
+	RAISE NOTICE '%', $1;
+	RETURN $1 = $2;
+END
+$$;
+CREATE OPERATOR === (LEFTARG = text, RIGHTARG = text, FUNCTION = tell_equal, RESTRICT = eqsel, JOIN = eqjoinsel);
+-- Keeps what it sees.
+CREATE FUNCTION keep(text) RETURNS boolean LANGUAGE plpgsql VOLATILE COST 0.0000001 AS $$
+BEGIN
+	INSERT INTO seen VALUES ($1);
+	RETURN true;
+END
+$$;
+-- Runs a query and keeps what the functions told, through the error that ends it.
+CREATE FUNCTION listen(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE command;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLERRM;
+END
+$$;
+-- What could only be seen raw: Lonely's values, ages and zips that were generalized.
+CREATE FUNCTION is_raw(text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT $1 ~ 'Lonely|plague|9x9|^99$|"99"' OR $1 ~ '^p[0-9]+$'
+$$;
+
+-- What is published of Lonely, and what all others look like.
+SELECT * FROM people WHERE ward = 77;
+SELECT count(*) FROM people WHERE zip::text ~ '^\d+$' AND age::text ~ '^\d+$';
+
+-- 1. Volatile functions in every place of a query.
+DO $$
+DECLARE
+	plan text;
+	view text;
+	query text;
+BEGIN
+	FOREACH plan IN ARRAY '{auto, anonymize_first, select_first, function}'::text[] LOOP
+		PERFORM set_config('kanon.plan', plan, false);
+		FOREACH view IN ARRAY '{people, witnessed}'::text[] LOOP
+			FOREACH query IN ARRAY ARRAY [
+				'SELECT count(*) FROM %s WHERE keep(name) AND keep(age::text) AND keep(zip::text) AND keep(disease) AND ward = 77',
+				'SELECT count(*) FROM %s WHERE ward = 77 AND disease IS NOT DISTINCT FROM NULL AND keep(disease)',
+				'SELECT count(*) FROM %s WHERE (ward = 77 AND keep(disease)) OR keep(name)',
+				'SELECT count(*) FROM %s WHERE CASE WHEN disease = ''plague'' THEN keep(''plague'') END',
+				'SELECT count(*) FROM %s WHERE age = 99 AND zip = ''9x9'' AND keep(disease) AND keep(age)',
+				'SELECT count(*) FROM %s WHERE CASE WHEN age = 99 AND zip = ''9x9'' AND disease IS NOT NULL THEN keep(''plague'') END',
+				'SELECT count(*) FROM %s AS v WHERE keep(v::text)',
+				'SELECT keep(name), keep(age), keep(zip), keep(disease) FROM %s WHERE ward = 77',
+				'SELECT count(*) FROM %s v JOIN (VALUES (77), (3)) AS x (w) ON v.ward = x.w AND keep(v.disease) AND keep(v.age)',
+				'SELECT count(*) FROM (VALUES (77), (3)) AS x (w), LATERAL (SELECT * FROM %s WHERE ward = w AND keep(disease)) s',
+				'SELECT count(*) FROM %s GROUP BY zip HAVING keep(zip) AND keep(max(disease))',
+				'SELECT count(*) FILTER (WHERE keep(disease)) FROM %s WHERE ward = 77',
+				'SELECT 1 FROM %s WHERE ward = 77 ORDER BY keep(disease), keep(age)',
+				'SELECT EXISTS (SELECT FROM %s WHERE ward = 77 AND keep(disease) AND keep(zip))']
+			LOOP
+				EXECUTE format(query, view);
+			END LOOP;
+		END LOOP;
+	END LOOP;
+	RESET kanon.plan;
+END
+$$;
+SELECT count(*) > 5000 AS "there was much to see", count(*) FILTER (WHERE is_raw(what)) AS raw FROM seen;
+TRUNCATE seen;
+
+-- 2. Functions that are said to be stable or immutable may go to the source: they tell by notices.
+SET client_min_messages = notice;
+SET kanon.plan = select_first;
+SELECT count(*) FROM people WHERE tell(disease) AND ward = 77;
+SELECT count(*) FROM witnessed WHERE tell(disease) AND ward = 77 AND age = 99;
+SELECT count(*) FROM people WHERE disease === 'plague' AND ward = 77;
+SELECT count(*) FROM people WHERE name === 'Lonely' AND ward = 77;
+SELECT count(*) FROM people WHERE zip === '9x9' AND ward = 77;
+SELECT count(*) FROM people WHERE tell(ward::text) AND ward = 77;
+SELECT count(*) FROM people v JOIN (VALUES (77)) AS x (w) ON v.ward = w AND v.disease === 'plague';
+RESET kanon.plan;
+
+-- 3. Rows that the source leaves out are as hidden.
+SET ROLE :"owner";
+SELECT kanon.create_anonymization_view('small', 'SELECT name, zip, ward, note FROM person WHERE ward = 3 AND name < ''p13''',
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+SELECT kanon.create_anonymization_view('joined', 'SELECT p.name, p.zip, p.ward, p.note FROM person p JOIN (VALUES (3)) AS x (w) ON x.w = p.ward WHERE p.name < ''p13''',
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+GRANT SELECT ON small, joined TO :"analyst";
+SET ROLE :"analyst";
+SET kanon.plan = select_first;
+SELECT count(*) FROM small;
+SELECT count(*) FROM small WHERE tell(note);
+SELECT count(*) FROM joined WHERE note === 'note 3';
+SELECT count(*) FROM small WHERE note::integer > 0;
+RESET kanon.plan;
+
+-- 4. Errors name published values.
+DO $$
+DECLARE
+	plan text;
+	view text;
+	query text;
+	heard text;
+	total integer := 0;
+BEGIN
+	FOREACH plan IN ARRAY '{auto, anonymize_first, select_first, function}'::text[] LOOP
+		PERFORM set_config('kanon.plan', plan, false);
+		FOREACH view IN ARRAY '{people, witnessed}'::text[] LOOP
+			FOREACH query IN ARRAY ARRAY [
+				'SELECT count(*) FROM %s WHERE ward = 77 AND disease::integer > 0',
+				'SELECT count(*) FROM %s WHERE ward = 77 AND zip::text::integer > 0',
+				'SELECT count(*) FROM %s WHERE ward = 77 AND 1 / (99 - coalesce((age::text)::integer, 0)) > 0',
+				'SELECT count(*) FROM %s WHERE ward = 77 AND name::integer > 0',
+				'SELECT count(*) FROM %s WHERE age = 99 AND zip::numrange IS NOT NULL',
+				'SELECT count(*) FROM %s WHERE disease = ''plague'' AND 1 / (ward - 77) > 0',
+				'SELECT count(*) FROM %s WHERE CASE WHEN disease = ''plague'' THEN 1 / (ward - ward) > 0 END',
+				'SELECT count(*) FROM %s v WHERE ward = 77 AND v::text::integer > 0']
+			LOOP
+				heard := listen(format(query, view));
+				total := total + 1;
+				IF is_raw(heard) OR heard ~ 'division' THEN
+					RAISE WARNING '% %: %', plan, format(query, view), heard;
+				END IF;
+			END LOOP;
+		END LOOP;
+	END LOOP;
+	RESET kanon.plan;
+	RAISE NOTICE '% queries', total;
+END
+$$;
+
+-- 5. An error of the source itself says nothing but its SQLSTATE, unless one may read the source.
+SET ROLE :"owner";
+SELECT kanon.create_anonymization_view('fragile', 'SELECT name, zip, (CASE WHEN ward < 80 THEN ward::text ELSE note END)::integer AS ward FROM person',
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+UPDATE person SET ward = 80 WHERE name = 'Lonely';
+GRANT SELECT ON fragile TO :"analyst";
+\set VERBOSITY sqlstate
+SELECT count(ward) FROM fragile;
+\set VERBOSITY default
+SELECT count(ward) FROM fragile;
+SET ROLE :"analyst";
+SELECT count(ward) FROM fragile;
+\set VERBOSITY sqlstate
+SELECT count(ward) FROM fragile;
+\set VERBOSITY default
+SET kanon.plan = function;
+SELECT count(ward) FROM fragile;
+RESET kanon.plan;
+SET ROLE :"owner";
+UPDATE person SET ward = 77 WHERE name = 'Lonely';
+
+
+\set end :dir '/data/people_end.sql'
+\i :end

@@ -1,0 +1,349 @@
+--
+-- The oracle, part 3: random hierarchies, tables and A-views.
+--
+
+CREATE TYPE oracle.mood AS ENUM ('sad', 'so so', 'glad');
+CREATE DOMAIN oracle.word AS text;
+
+-- Quasi-identifiers to choose from: name, type, class, and the kinds of hierarchy that suit them.
+CREATE TABLE oracle.menu (name text, type text, class text, kinds text[]);
+INSERT INTO oracle.menu VALUES
+    ('w', 'text', 'text', '{tree,tree,forest,none}'),
+    ('x', 'varchar(12)', 'text', '{tree,forest,none}'),
+    ('ch', 'char(6)', 'text', '{tree,none}'),
+    ('dm', 'oracle.word', 'text', '{tree,none}'),
+    ('en', 'oracle.mood', 'other', '{tree,none}'),
+    ('flag', 'boolean', 'other', '{tree,none}'),
+    ('n', 'int', 'number', '{interval,interval,none,numbers}'),
+    ('si', 'smallint', 'number', '{interval,none}'),
+    ('bi', 'bigint', 'number', '{interval,none}'),
+    ('nu', 'numeric', 'number', '{interval,none}'),
+    ('re', 'real', 'number', '{interval,none}'),
+    ('dp', 'double precision', 'number', '{interval,none}'),
+    ('d', 'date', 'date', '{date,date,none}'),
+    ('ts', 'timestamp', 'date', '{date,none}'),
+    ('tz', 'timestamptz', 'date', '{date,none}'),
+    ('zp', 'text', 'text', '{prefix,prefix,none}'),
+    ('zi', 'int', 'number', '{prefix}'),
+    ('un', 'text', 'text', '{interval}'),
+    ('ud', 'text', 'text', '{date}'),
+    ('Odd "name"', 'text', 'text', '{tree,none}');
+
+CREATE TABLE oracle.sensitive_menu (type text, class text, kind text);
+INSERT INTO oracle.sensitive_menu VALUES
+    ('text', 'text', 'tree'), ('text', 'text', 'forest'), ('text', 'text', 'none'), ('int', 'number', 'none'),
+    ('numeric', 'number', 'none'), ('int', 'number', 'interval'), ('date', 'date', 'none'), ('text', 'text', 'prefix');
+
+-- A tree over leaves, of any shape: unbalanced, with chains, with labels that are leaves beside inner ones.
+CREATE FUNCTION oracle.make_tree(tree_name text, leaves text[], forest bool) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    inner_count int := 1 + oracle.random(5);
+    used bool[] := array_fill(false, ARRAY[inner_count]);
+    parents int[] := '{}';
+    parent int;
+BEGIN
+    PERFORM kanon.create_dgh(tree_name);
+    IF oracle.chance(3) THEN
+        RETURN; -- knows nothing
+    END IF;
+    FOR i IN 1 .. cardinality(leaves) LOOP
+        parent := 1 + oracle.random(inner_count);
+        parents := parents || parent;
+        used[parent] := true;
+    END LOOP;
+    -- Inner node 1 is the root, or, of a forest, one of several.
+    FOR i IN REVERSE inner_count .. 2 LOOP
+        CONTINUE WHEN NOT used[i];
+        parent := CASE WHEN forest AND oracle.chance(50) THEN 0 ELSE 1 + oracle.random(i - 1) END;
+        CONTINUE WHEN parent = 0;
+        used[parent] := true;
+        INSERT INTO kanon.dgh_edge VALUES (tree_name, tree_name || i, tree_name || parent);
+    END LOOP;
+    INSERT INTO kanon.dgh_edge SELECT tree_name, leaf, tree_name || parents[nr] FROM unnest(leaves) WITH ORDINALITY u (leaf, nr);
+    IF oracle.chance(15) THEN
+        INSERT INTO kanon.dgh_edge VALUES (tree_name, tree_name || parents[1], '*') ON CONFLICT DO NOTHING; -- the root, spelled out
+    END IF;
+END
+$$;
+
+-- A hierarchy h_<name> for a column, unless its kind is none, and the values that the column may have.
+CREATE FUNCTION oracle.make_domain(col text, type text, kind text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    hierarchy text := 'h_' || col;
+    pool text[];
+    size int := 3 + oracle.random(10);
+    step numeric;
+BEGIN
+    IF type = 'oracle.mood' THEN
+        pool := enum_range(NULL::oracle.mood)::text[];
+    ELSIF type = 'boolean' THEN
+        pool := '{t,f}';
+    ELSIF kind IN ('tree', 'forest', 'none') AND type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word') THEN
+        SELECT array_agg(left(col, 1) || chr(97 + i) ORDER BY i) INTO pool FROM generate_series(1, size) i;
+    ELSIF kind = 'prefix' OR col = 'zp' THEN
+        FOR i IN 1 .. size LOOP
+            pool := pool || (1000 + oracle.random(3) * 1000 + oracle.random(3) * 100 + oracle.random(25))::text;
+        END LOOP;
+    ELSIF type LIKE 'timestamp%' THEN
+        FOR i IN 1 .. size LOOP
+            pool := pool || format('%s %s:30:00', date '1999-11-20' + oracle.random(6) * oracle.random(200), 10 + oracle.random(10));
+        END LOOP;
+    ELSIF type = 'date' OR kind = 'date' THEN
+        FOR i IN 1 .. size LOOP
+            pool := pool || (date '1999-11-20' + oracle.random(6) * oracle.random(400))::text;
+        END LOOP;
+    ELSE
+        step := CASE WHEN type IN ('numeric', 'real', 'double precision') THEN 0.35 ELSE 3 END;
+        FOR i IN 1 .. size LOOP
+            pool := pool || ((oracle.random(20) - 4) * step)::text;
+        END LOOP;
+    END IF;
+
+    CASE kind
+        WHEN 'tree' THEN PERFORM oracle.make_tree(hierarchy, pool, false);
+        WHEN 'forest' THEN PERFORM oracle.make_tree(hierarchy, pool, true);
+        WHEN 'numbers' THEN
+            SELECT array_agg(DISTINCT u) INTO pool FROM unnest(pool) u;
+            PERFORM oracle.make_tree(hierarchy, pool, oracle.chance(50));
+        WHEN 'interval' THEN PERFORM kanon.create_interval_dgh(hierarchy, oracle.random(5),
+            (ARRAY['{5}', '{5,10}', '{4,8,40}', '{0.5,2.5}'])[1 + oracle.random(4)]::numeric[]);
+        WHEN 'date' THEN PERFORM kanon.create_date_dgh(hierarchy,
+            (ARRAY['{month,year}', '{day,year}', '{quarter,decade}', '{day,month,quarter,century}'])[1 + oracle.random(4)]::text[]);
+        WHEN 'prefix' THEN PERFORM kanon.create_prefix_dgh(hierarchy, 4, oracle.pick('{*,#}'));
+        ELSE NULL;
+    END CASE;
+
+    -- Values that a hierarchy does not know, and inner nodes as values.
+    IF type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word') AND kind <> 'none' THEN
+        IF oracle.chance(50) THEN
+            pool := pool || '{n/a,77x}'::text[];
+        END IF;
+        IF oracle.chance(50) THEN
+            pool := pool || CASE kind
+                WHEN 'interval' THEN '{007,3.0," 6",-3,1e1}'::text[]
+                WHEN 'date' THEN '{2000-1-5,2000-01-05,2001-2-03}'::text[]
+                WHEN 'prefix' THEN ARRAY['123', '20' || repeat((SELECT mask::text FROM kanon.dgh WHERE name = hierarchy), 2)]
+                ELSE ARRAY(SELECT DISTINCT parent::text FROM kanon.dgh_edge e WHERE e.dgh = hierarchy AND parent <> '*' ORDER BY 1) END;
+        END IF;
+        IF kind IN ('interval', 'date') AND oracle.chance(25) THEN
+            pool := pool || (SELECT oracle.bucket(h, 1, 1) FROM oracle.hierarchy_of(hierarchy) h);
+        END IF;
+    END IF;
+    IF type IN ('real', 'double precision', 'numeric') AND oracle.chance(20) THEN
+        pool := pool || '{NaN}'::text[];
+    END IF;
+    IF (type = 'date' OR type LIKE 'timestamp%') AND oracle.chance(10) THEN
+        pool := pool || '{infinity}'::text[];
+    END IF;
+    IF type = 'numeric' THEN
+        pool := pool || '{1.50,1.5}'::text[];
+    END IF;
+    RETURN pool;
+END
+$$;
+
+-- A hierarchy before the oracle has learned it.
+CREATE FUNCTION oracle.hierarchy_of(wanted text) RETURNS oracle.hierarchy LANGUAGE sql AS $$
+    SELECT (d.name, d.kind, d.origin, d.widths, array_remove(d.units, 'day'), d.length, d.mask, NULL, '*')::oracle.hierarchy
+    FROM kanon.dgh d WHERE d.name = wanted
+$$;
+
+-- Some rows of a pool, the first values more often, and NULLs.
+CREATE FUNCTION oracle.fill(pool text[], rows int, nulls int) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    result text[] := array_fill(NULL::text, ARRAY[rows]);
+    size int := cardinality(pool);
+    r bigint := 1 + oracle.random(2000000000); -- the same generator as oracle.random(), without keeping its state
+BEGIN
+    FOR i IN 1 .. rows LOOP
+        r := r * 48271 % 2147483647;
+        CONTINUE WHEN r % 100 < nulls;
+        r := r * 48271 % 2147483647;
+        result[i] := pool[1 + least(r % size, r / 1000 % size)];
+    END LOOP;
+    RETURN result;
+END
+$$;
+
+-- The columns of the table at hand.
+CREATE TABLE oracle.tcol (pos int, name text, type text, class text, role text, dgh text, pool text[]);
+
+CREATE FUNCTION oracle.add_column(name text, type text, class text, role text, dgh text, pool text[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO oracle.tcol VALUES ((SELECT 1 + count(*) FROM oracle.tcol), $1, $2, $3, $4, $5, $6)
+$$;
+
+-- s.t: people and what is known of them.  s.b: a small table to join with.
+CREATE FUNCTION oracle.make_tables(rows int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    people int := CASE WHEN oracle.chance(50) THEN rows ELSE 1 + rows / (2 + oracle.random(3)) END;
+    ids text := oracle.pick('{none,key,unique,person,person,two,text,day}');
+    m oracle.menu;
+    sm oracle.sensitive_menu;
+    kind text;
+    nulls int := oracle.random(3) * 6;
+    c oracle.tcol;
+    arrays text;
+BEGIN
+    DELETE FROM oracle.tcol;
+    CREATE SCHEMA s;
+    IF ids <> 'none' THEN
+        PERFORM oracle.add_column('p', CASE ids WHEN 'text' THEN 'text' WHEN 'day' THEN 'date' ELSE 'int' END, 'number', 'id', NULL, NULL);
+    END IF;
+    IF ids = 'two' THEN
+        PERFORM oracle.add_column('p2', 'text', 'text', 'id', NULL, '{a,b}');
+    END IF;
+    FOR i IN 1 .. 1 + oracle.random(4) LOOP
+        SELECT * INTO m FROM oracle.menu OFFSET oracle.random((SELECT count(*)::int FROM oracle.menu)) LIMIT 1;
+        CONTINUE WHEN EXISTS (SELECT FROM oracle.tcol t WHERE t.name = m.name);
+        kind := oracle.pick(m.kinds);
+        PERFORM oracle.add_column(m.name, m.type, m.class, 'quasi', CASE WHEN kind <> 'none' THEN 'h_' || m.name END,
+            oracle.make_domain(m.name, m.type, kind));
+    END LOOP;
+    FOR i IN 1 .. oracle.random(3) LOOP
+        SELECT * INTO sm FROM oracle.sensitive_menu OFFSET oracle.random(8) LIMIT 1;
+        PERFORM oracle.add_column('s' || i, sm.type, sm.class, 'sensitive', CASE WHEN sm.kind <> 'none' THEN 'h_s' || i END,
+            oracle.make_domain('s' || i, sm.type, sm.kind));
+    END LOOP;
+    PERFORM oracle.add_column('oa', 'int', 'number', 'other', NULL, '{0,1,2,3,4,5,6,7,8,9}');
+    PERFORM oracle.add_column('ob', 'text', 'text', 'other', NULL, '{wa,wb,k,3,6,1999-11-20,2100}');
+    PERFORM oracle.add_column('oc', 'date', 'date', 'other', NULL, '{1999-11-20,2000-02-29,2001-01-01}');
+    -- In any order.
+    UPDATE oracle.tcol t SET pos = o.pos FROM
+        (SELECT name, row_number() OVER (ORDER BY md5(name || current_setting('oracle.state'))) AS pos FROM oracle.tcol) o WHERE o.name = t.name;
+
+    EXECUTE format('CREATE TABLE s.t (%s)%s', (SELECT string_agg(format('%I %s', name, type), ', ' ORDER BY pos) FROM oracle.tcol),
+        CASE WHEN ids <> 'key' AND oracle.chance(8) THEN ' PARTITION BY HASH (oa)' END);
+    IF (SELECT relkind = 'p' FROM pg_class WHERE oid = 's.t'::regclass) THEN
+        CREATE TABLE s.t0 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+        CREATE TABLE s.t1 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+    END IF;
+    arrays := '';
+    FOR c IN SELECT * FROM oracle.tcol ORDER BY pos LOOP
+        IF c.name = 'p' THEN
+            c.pool := ARRAY(SELECT CASE WHEN ids IN ('key', 'unique') THEN i::text
+                                        WHEN ids = 'day' THEN (date '2020-01-01' + i % people)::text
+                                        ELSE (i % people)::text END FROM generate_series(1, rows) i);
+            IF ids NOT IN ('key', 'unique') AND oracle.chance(30) THEN
+                c.pool[1:1 + rows / 20] := array_fill(NULL::text, ARRAY[1 + rows / 20]);
+            END IF;
+        ELSE
+            c.pool := oracle.fill(c.pool, rows, CASE WHEN c.role = 'other' THEN 5 ELSE nulls END);
+        END IF;
+        arrays := arrays || format('%s%L::%s[]', CASE WHEN arrays <> '' THEN ', ' END, c.pool, c.type);
+    END LOOP;
+    EXECUTE 'INSERT INTO s.t SELECT * FROM unnest(' || arrays || ')';
+
+    IF ids = 'key' THEN
+        ALTER TABLE s.t ADD PRIMARY KEY (p);
+    END IF;
+    FOR c IN SELECT * FROM oracle.tcol ORDER BY pos LOOP
+        IF oracle.chance(35) THEN
+            EXECUTE format('CREATE INDEX ON s.t (%I)', c.name);
+        END IF;
+    END LOOP;
+    IF oracle.chance(40) THEN
+        EXECUTE format('CREATE INDEX ON s.t (%s)', (SELECT string_agg(quote_ident(name), ', ' ORDER BY pos) FROM oracle.tcol WHERE role = 'quasi'));
+    END IF;
+    EXECUTE 'CREATE TABLE s.b (x int, w text, n int, d date)';
+    EXECUTE format('INSERT INTO s.b SELECT * FROM unnest(%L::int[], %L::text[], %L::int[], %L::date[])',
+        ARRAY(SELECT i FROM generate_series(0, 11) i), oracle.fill('{wa,wb,wc,ta,2100,6,h_w1,*,[0,5)}'::text[], 12, 8),
+        oracle.fill('{0,3,6,7,2100,99}'::text[], 12, 8), oracle.fill('{1999-11-20,2000-02-29,2001-01-01}'::text[], 12, 8));
+    IF oracle.chance(70) THEN
+        ANALYZE s.t, s.b;
+    END IF;
+END
+$$;
+
+-- A source query over s.t with the columns of s.t; whether it may be asked twice.
+CREATE FUNCTION oracle.make_source(OUT source text, OUT stable bool, OUT form text) LANGUAGE plpgsql AS $$
+DECLARE
+    columns text := (SELECT string_agg(format('t.%I', name), ', ' ORDER BY pos) FROM oracle.tcol);
+BEGIN
+    form := oracle.pick('{table,table,table,table,where,join,cte,union,distinct,aggregate,view}');
+    stable := form NOT IN ('aggregate', 'view');
+    source := CASE form
+        WHEN 'table' THEN format('SELECT %s FROM s.t', columns)
+        WHEN 'where' THEN format('SELECT %s FROM s.t WHERE t.oa <> %s', columns, oracle.random(10))
+        WHEN 'join' THEN format('SELECT %s FROM s.t JOIN s.b ON t.oa = b.x', columns)
+        WHEN 'cte' THEN format('WITH t AS (SELECT * FROM s.t WHERE oa < 8) SELECT %s FROM t', columns)
+        WHEN 'union' THEN format('SELECT %s FROM s.t WHERE t.oa < 5 UNION ALL SELECT %1$s FROM s.t WHERE t.oa >= 5', columns)
+        WHEN 'distinct' THEN format('SELECT DISTINCT %s FROM s.t', columns)
+        WHEN 'aggregate' THEN format('SELECT %s FROM s.t GROUP BY %1$s HAVING count(*) > 0', columns)
+        WHEN 'view' THEN format('SELECT %s FROM s.tv t', columns) END;
+    IF form = 'view' AND to_regclass('s.tv') IS NULL THEN
+        CREATE VIEW s.tv AS SELECT * FROM s.t;
+    END IF;
+END
+$$;
+
+-- A source over the A-view s.v itself, or over a copy of what it published.
+CREATE FUNCTION oracle.make_upper_source(OUT source text, OUT known_source text, OUT stable bool, OUT form text) LANGUAGE plpgsql AS $$
+DECLARE
+    columns text := (SELECT string_agg(format('t.%I', name), ', ' ORDER BY pos) FROM oracle.tcol);
+BEGIN
+    stable := oracle.chance(50);
+    form := CASE WHEN stable THEN 'stored A-view' ELSE 'A-view' END;
+    IF stable THEN
+        CREATE TABLE s.stored AS SELECT * FROM s.v;
+    END IF;
+    source := format('SELECT %s FROM %s t', columns, CASE WHEN stable THEN 's.stored' ELSE 's.v' END);
+    known_source := format('SELECT %s FROM oracle.v_pub t', columns);
+END
+$$;
+
+-- The columns of a new view: those of the table, or those of the view below it.
+CREATE FUNCTION oracle.make_columns(view_name text, upper_view bool) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM oracle.col WHERE view = view_name;
+    INSERT INTO oracle.col SELECT view_name, pos, name, type, class, role, dgh, 0, NULL FROM oracle.tcol;
+    IF upper_view THEN
+        -- Nobody is known by an identifier any more, and what is generalized stays so.
+        UPDATE oracle.col SET role = 'other' WHERE view = view_name AND role = 'id';
+        UPDATE oracle.col SET type = 'kanon.generalized', home = dgh, dgh = CASE WHEN oracle.chance(50) THEN dgh END
+            WHERE view = view_name AND role = 'quasi';
+        UPDATE oracle.col SET type = 'kanon.generalized' WHERE view = view_name AND role = 'sensitive' AND dgh IS NOT NULL;
+    END IF;
+    UPDATE oracle.col c SET nth = o.nth
+        FROM (SELECT pos, row_number() OVER (PARTITION BY role ORDER BY pos) AS nth FROM oracle.col WHERE view = view_name) o
+        WHERE c.view = view_name AND c.pos = o.pos;
+END
+$$;
+
+-- An A-view s.<name>, as kanon has it and as the oracle knows it.
+CREATE FUNCTION oracle.make_view(view_name text, upper_view bool DEFAULT false) RETURNS oracle.view LANGUAGE plpgsql AS $$
+DECLARE
+    v oracle.view;
+    src record;
+    has_id bool := EXISTS (SELECT FROM oracle.tcol WHERE role = 'id') AND NOT upper_view;
+    has_sensitive bool := EXISTS (SELECT FROM oracle.tcol WHERE role = 'sensitive');
+BEGIN
+    v.name := view_name;
+    IF upper_view THEN
+        SELECT * INTO src FROM oracle.make_upper_source();
+        v.known_source := src.known_source;
+    ELSE
+        SELECT * INTO src FROM oracle.make_source();
+        v.known_source := src.source;
+    END IF;
+    v.source := src.source;
+    v.stable := src.stable;
+    v.k := CASE WHEN oracle.chance(12) THEN oracle.random(2) ELSE 2 + oracle.random(9) * oracle.random(2) END;
+    v.l := CASE WHEN has_sensitive AND oracle.chance(30) THEN 1 + oracle.random(4) END;
+    v.t := CASE WHEN has_sensitive AND oracle.chance(30) THEN (1 + oracle.random(9)) / 10.0 END;
+    v.match := oracle.pick('{cover,witness}');
+    v.block_size := CASE WHEN has_id AND oracle.chance(12) THEN 1 + oracle.random(60) END;
+    PERFORM oracle.make_columns(view_name, upper_view);
+    PERFORM oracle.count('sources', src.form);
+    PERFORM kanon.create_anonymization_view('s.' || view_name, v.source,
+        id => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'id' ORDER BY pos),
+        quasi_ids => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'quasi'),
+        sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'sensitive'),
+        k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size);
+    DELETE FROM oracle.view WHERE name = view_name;
+    INSERT INTO oracle.view SELECT v.*;
+    PERFORM oracle.read_source(v);
+    v.steps := oracle.sequence(v);
+    UPDATE oracle.view SET steps = v.steps WHERE name = view_name;
+    RETURN v;
+END
+$$;

@@ -1,0 +1,295 @@
+--
+-- The oracle, part 2: what an A-view publishes.
+--
+-- Straight from the definition: rows of a table climb step by step until their
+-- group may be published.
+--
+
+-- A-views as they were asked for.  The columns are those of the source, in its order.
+CREATE TABLE oracle.view (
+    name text PRIMARY KEY, source text,
+    known_source text, -- the same over the oracle's tables
+    k int, l int, t float8, match text, block_size int,
+    stable bool,   -- the source may be asked twice
+    steps int[]);  -- columns among the quasi-identifiers, in the order of steps
+CREATE TABLE oracle.col (
+    view text, pos int, name text, type text, class text, role text, dgh text,
+    nth int,       -- among the columns of its role
+    home text,     -- the hierarchy that its values come from, if they are generalized already
+    PRIMARY KEY (view, pos));
+
+-- The rows of the view at hand.
+CREATE TABLE oracle.line (
+    rid int PRIMARY KEY, ord int, block int DEFAULT 1, ids text[], zero text[], now text[], sensitive text[],
+    done bool DEFAULT false, step int, suppressed bool DEFAULT false);
+-- Each value of a quasi-identifier on each level; NULL is written as \001.
+CREATE TABLE oracle.path (view text, nth int, zero text, level int, form text, PRIMARY KEY (view, nth, zero, level));
+
+CREATE FUNCTION oracle.key(form text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce(form, E'\001') $$;
+
+-- The source's rows, with a number, and what the definition needs of them as text forms.
+CREATE FUNCTION oracle.read_source(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    id_order text;
+    ids text;
+    quasi text;
+    sensitives text;
+    q oracle.col;
+BEGIN
+    -- format() prints as output functions do, but char(n) without its padding; a timestamp is its day.
+    SELECT string_agg(format('s.%I', name), ', ' ORDER BY pos) FILTER (WHERE role = 'id'),
+        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'id'),
+        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'quasi'),
+        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'sensitive')
+        INTO id_order, ids, quasi, sensitives
+        FROM oracle.col c,
+            LATERAL (SELECT format('CASE WHEN s.%1$I IS NOT NULL THEN ' || CASE
+                WHEN c.type LIKE 'timestamp%' THEN 's.%1$I::date::text'
+                WHEN c.type LIKE 'char(%' THEN 's.%1$I::text'
+                ELSE 'format(''%%s'', s.%1$I)' END || ' END', c.name)) x (form)
+        WHERE c.view = v.name;
+    DROP TABLE IF EXISTS oracle.source;
+    EXECUTE format('CREATE TABLE oracle.source AS SELECT (row_number() OVER ())::int AS rid_, s.* FROM (%s) s', v.known_source);
+    TRUNCATE oracle.line;
+    EXECUTE format('INSERT INTO oracle.line (rid, ord, ids, zero, now, sensitive)
+        SELECT s.rid_, %s, %s, ARRAY[%s]::text[], ''{}'', ARRAY[%s]::text[] FROM oracle.source s',
+        coalesce('row_number() OVER (ORDER BY ' || id_order || ')', 's.rid_'), coalesce('ARRAY[' || ids || ']', 'NULL'),
+        quasi, sensitives);
+    -- From raw values to level 0.
+    FOR q IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role IN ('quasi', 'sensitive') LOOP
+        IF q.role = 'quasi' THEN
+            UPDATE oracle.line SET zero[q.nth] = m.level_zero
+                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw) FROM (SELECT DISTINCT l.zero[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
+                WHERE line.zero[q.nth] = m.raw AND m.raw <> m.level_zero;
+        ELSE
+            UPDATE oracle.line SET sensitive[q.nth] = m.level_zero
+                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw) FROM (SELECT DISTINCT l.sensitive[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
+                WHERE line.sensitive[q.nth] = m.raw AND m.raw <> m.level_zero;
+        END IF;
+    END LOOP;
+    UPDATE oracle.line SET now = zero;
+    DELETE FROM oracle.path WHERE view = v.name;
+    INSERT INTO oracle.path
+        SELECT v.name, c.nth, oracle.key(z.form), level, oracle.generalize(c.dgh, z.form, level)
+        FROM oracle.col c,
+            LATERAL (SELECT DISTINCT zero[c.nth] AS form FROM oracle.line) z,
+            generate_series(0, oracle.height(c.dgh)) level
+        WHERE c.view = v.name AND c.role = 'quasi';
+END
+$$;
+
+CREATE FUNCTION oracle.height(dgh text) RETURNS int LANGUAGE sql STABLE AS $$
+    SELECT coalesce((SELECT height FROM oracle.hierarchy WHERE name = dgh), 1)
+$$;
+
+-- The column with the most different values on its level goes up next; ties by the order of columns.
+CREATE FUNCTION oracle.sequence(v oracle.view) RETURNS int[] LANGUAGE plpgsql AS $$
+DECLARE
+    steps int[] := '{}';
+    next int;
+BEGIN
+    LOOP
+        SELECT c.nth INTO next
+            FROM oracle.col c,
+                LATERAL (SELECT count(*)::int AS level FROM unnest(steps) s WHERE s = c.nth) now,
+                LATERAL (SELECT count(DISTINCT oracle.key(p.form)) AS different FROM oracle.path p
+                         WHERE p.view = v.name AND p.nth = c.nth AND p.level = now.level) d
+            WHERE c.view = v.name AND c.role = 'quasi' AND now.level < oracle.height(c.dgh)
+            ORDER BY d.different DESC, c.nth LIMIT 1;
+        EXIT WHEN next IS NULL;
+        steps := steps || next;
+    END LOOP;
+    RETURN steps;
+END
+$$;
+
+-- Blocks: at least so many rows in the order of identifiers, all of a person in one.
+CREATE FUNCTION oracle.cut_blocks(block_size int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    l oracle.line;
+    nr int := 1;
+    size int := 0;
+    last text[];
+BEGIN
+    FOR l IN SELECT * FROM oracle.line ORDER BY ord LOOP
+        IF size >= block_size AND l.ids IS DISTINCT FROM last THEN
+            nr := nr + 1;
+            size := 0;
+        END IF;
+        size := size + 1;
+        last := l.ids;
+        UPDATE oracle.line SET block = nr WHERE rid = l.rid;
+    END LOOP;
+END
+$$;
+
+-- t-closeness.  The share of each sensitive value in the whole input, and what is needed to move it.
+
+CREATE TABLE oracle.whole (nth int, value text, share float8, place int, PRIMARY KEY (nth, value));
+-- What moves from a value to another passes the edges above it: the edge above a node, and its length.
+CREATE TABLE oracle.edge (nth int, value text, node text, length float8, PRIMARY KEY (nth, value, node));
+
+-- The nodes above a value and their levels; a node's level is that above its deepest leaf.
+CREATE FUNCTION oracle.way_up(h oracle.hierarchy, form text, OUT node text, OUT level int) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+    start int := 0;
+BEGIN
+    -- The value itself, as a leaf: an inner label that occurs as a value is one below itself.
+    RETURN QUERY SELECT E'\002' || oracle.key(form), 0;
+    IF form IS NULL OR form = h.root THEN
+        NULL;
+    ELSIF h.kind = 'tree' THEN
+        RETURN QUERY SELECT n.node, n.height FROM oracle.ancestor a JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.ancestor
+            WHERE a.dgh = h.name AND a.node = form AND n.depth > 0 AND n.height > 0;
+    ELSE
+        start := oracle.level_of(h, form);
+        RETURN QUERY SELECT oracle.generalize(h.name, form, up), start + up FROM generate_series(0, h.height - 1 - start) up
+            WHERE start + up > 0;
+    END IF;
+    RETURN QUERY SELECT E'\003', h.height;
+END
+$$;
+
+CREATE FUNCTION oracle.measure_whole(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM oracle.whole;
+    DELETE FROM oracle.edge;
+    INSERT INTO oracle.whole
+        SELECT c.nth, oracle.key(x.form), count(*)::float8 / sum(count(*)) OVER (PARTITION BY c.nth),
+            row_number() OVER (PARTITION BY c.nth ORDER BY CASE WHEN c.class = 'number' AND c.dgh IS NULL THEN x.form::numeric END NULLS LAST)
+        FROM oracle.col c, oracle.line r, LATERAL (SELECT r.sensitive[c.nth]) x (form)
+        WHERE c.view = v.name AND c.role = 'sensitive'
+        GROUP BY c.nth, c.class, c.dgh, x.form;
+    INSERT INTO oracle.edge
+        SELECT w.nth, w.value, u.node, (lead(u.level) OVER (PARTITION BY w.nth, w.value ORDER BY u.level) - u.level) / 2.0 / h.height
+        FROM oracle.whole w JOIN oracle.col c ON c.view = v.name AND c.role = 'sensitive' AND c.nth = w.nth
+            JOIN oracle.hierarchy h ON h.name = c.dgh,
+            LATERAL oracle.way_up(h, nullif(w.value, E'\001')) u;
+    DELETE FROM oracle.edge WHERE length IS NULL; -- above the root there is nothing
+END
+$$;
+
+-- How far the distribution of some values is from that of all.
+CREATE FUNCTION oracle.distance(which int, kind text, group_values text[]) RETURNS float8 LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF kind = 'ordered' THEN
+        RETURN (WITH extra AS (
+            SELECT w.place, coalesce(g.share, 0) - w.share AS much FROM oracle.whole w
+                LEFT JOIN (SELECT oracle.key(u) AS value, count(*)::float8 / cardinality(group_values) AS share
+                           FROM unnest(group_values) u GROUP BY 1) g USING (value)
+            WHERE w.nth = which
+        ), carried AS (
+            SELECT abs(sum(much) OVER (ORDER BY place)) AS much FROM extra
+        )
+        SELECT coalesce(sum(much) / nullif(count(*) - 1, 0), 0) FROM carried);
+    END IF;
+    RETURN (WITH extra AS (
+        SELECT w.value, coalesce(g.share, 0) - w.share AS much FROM oracle.whole w
+            LEFT JOIN (SELECT oracle.key(u) AS value, count(*)::float8 / cardinality(group_values) AS share
+                       FROM unnest(group_values) u GROUP BY 1) g USING (value)
+        WHERE w.nth = which
+    )
+    SELECT CASE WHEN kind = 'equal' THEN (SELECT sum(abs(much)) / 2 FROM extra)
+        ELSE (SELECT sum(x.moved) FROM
+            (SELECT abs(sum(much)) * max(e.length) AS moved FROM extra JOIN oracle.edge e ON e.nth = which AND e.value = extra.value
+             GROUP BY e.node) x) END);
+END
+$$;
+
+CREATE FUNCTION oracle.is_safe(v oracle.view, people bigint, groups jsonb) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    c oracle.col;
+    group_values text[];
+BEGIN
+    IF people < v.k THEN
+        RETURN false;
+    ELSIF v.l IS NULL AND v.t IS NULL THEN
+        RETURN true;
+    END IF;
+    FOR c IN SELECT * FROM oracle.col WHERE view = v.name AND role = 'sensitive' LOOP
+        SELECT array_agg(s ->> (c.nth - 1)) INTO group_values FROM jsonb_array_elements(groups) s;
+        IF v.l IS NOT NULL AND (SELECT count(DISTINCT u) FROM unnest(group_values) u) < v.l THEN
+            RETURN false;
+        END IF;
+        -- A billionth for sums that are not exact.
+        IF v.t IS NOT NULL AND oracle.distance(c.nth,
+            CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical' WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END, group_values) > v.t + 1e-9 THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END
+$$;
+
+CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAGE sql AS $$
+    UPDATE oracle.line l SET done = true, step = s
+        FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
+              HAVING oracle.is_safe(v, CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
+                                    CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive)) END)) safe
+        WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
+$$;
+
+CREATE FUNCTION oracle.climb(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    levels int[];
+    which int;
+BEGIN
+    IF v.t IS NOT NULL THEN
+        PERFORM oracle.measure_whole(v);
+    END IF;
+    IF v.block_size IS NOT NULL THEN
+        PERFORM oracle.cut_blocks(v.block_size);
+    END IF;
+    PERFORM oracle.publish_groups(v, 0);
+    FOR s IN 1 .. cardinality(v.steps) LOOP
+        EXIT WHEN NOT EXISTS (SELECT FROM oracle.line WHERE NOT done);
+        which := v.steps[s];
+        levels[which] := coalesce(levels[which], 0) + 1;
+        UPDATE oracle.line l SET now[which] = p.form FROM oracle.path p
+            WHERE NOT l.done AND p.view = v.name AND p.nth = which AND p.level = levels[which] AND p.zero = oracle.key(l.zero[which]);
+        PERFORM oracle.publish_groups(v, s);
+    END LOOP;
+    UPDATE oracle.line SET suppressed = true, now = array_fill('*'::text, ARRAY[cardinality(now)]) WHERE NOT done;
+END
+$$;
+
+-- Two tables like the view: <view>_pub, what it publishes, and <view>_zero, the members of each group at level 0.
+CREATE FUNCTION oracle.publish(view_name text, reread bool DEFAULT true) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v oracle.view;
+    published text;
+    zero text;
+BEGIN
+    SELECT * INTO v FROM oracle.view WHERE name = view_name;
+    IF reread THEN
+        PERFORM oracle.read_source(v);
+    END IF;
+    IF v.k >= 2 THEN
+        PERFORM oracle.climb(v);
+    END IF;
+    SELECT string_agg(CASE
+            WHEN role = 'id' AND v.k > 0 THEN format('NULL::%s AS %I', type, name)
+            WHEN role = 'quasi' THEN format('l.now[%s] AS %I', nth, name)
+            WHEN role = 'sensitive' AND dgh IS NOT NULL THEN format('CASE WHEN NOT l.suppressed THEN l.sensitive[%s] END AS %I', nth, name)
+            WHEN role = 'sensitive' THEN format('CASE WHEN NOT l.suppressed THEN s.%1$I END AS %1$I', name)
+            ELSE format('s.%I', name) END, ', ' ORDER BY pos),
+        string_agg(format('l.zero[%s] AS %I', nth, name), ', ' ORDER BY pos) FILTER (WHERE role = 'quasi')
+        INTO published, zero FROM oracle.col WHERE view = v.name;
+    EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.now)::text END AS group_, %s
+        FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT ROW(l.block, l.step, l.now)::text AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+        v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
+END
+$$;
+
+-- Values that hierarchies do not know, NULL among them.
+CREATE FUNCTION oracle.uncovered(v oracle.view) RETURNS TABLE ("column" text, value text, rows bigint) LANGUAGE sql AS $$
+    SELECT c.name, x.form, count(*)
+    FROM oracle.col c JOIN oracle.hierarchy h ON h.name = c.dgh, oracle.line l,
+        LATERAL (SELECT CASE c.role WHEN 'quasi' THEN l.zero[c.nth] ELSE l.sensitive[c.nth] END) x (form)
+    WHERE c.view = v.name AND (x.form IS NULL OR (x.form <> '*' AND CASE WHEN h.kind = 'tree'
+            THEN NOT EXISTS (SELECT FROM oracle.node n WHERE n.dgh = h.name AND n.node = x.form)
+            ELSE oracle.level_of(h, x.form) IS NULL END))
+    GROUP BY c.name, x.form
+$$;

@@ -1,0 +1,181 @@
+-- Errors of DO LANGUAGE kanon: their SQLSTATE, the token and its place.
+CREATE TABLE patient (name text, zip text, tags text[]);
+
+-- What is no statement.
+DO LANGUAGE kanon $$ SELECT 1 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$
+CREATE DGH fine;
+CREATE DHG misspelled;
+CREATE DGH fine2;
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE DGH a CREATE DGH b $$;
+DO LANGUAGE kanon $$ CREATE DGH $$;
+DO LANGUAGE kanon $$ CREATE DGH d.e $$;
+DO LANGUAGE kanon $$ CREATE DGH 'd' $$;
+DO LANGUAGE kanon $$ CREATE DGH "" $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE DGH "open $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP DGH on $$;
+DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW a, b $$;
+DO LANGUAGE kanon $$ INSERT INTO d a, b $$;
+DO LANGUAGE kanon $$ INSERT INTO DGH d $$;
+DO LANGUAGE kanon $$ /* open /* nested */ $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ # $$;
+DO LANGUAGE kanon $$ ü $$;
+
+-- The place is counted in characters, over several lines, and in whatever quotes the code stands.
+DO LANGUAGE kanon $$ CREATE DGH "äöü€𝄞"; CREATE DGH äöü€𝄞
+	wrong $$;
+DO LANGUAGE kanon 'CREATE DGH "it''s"; INSERT INTO DGH "it''s" ''a'' b';
+DO LANGUAGE kanon E'CREATE DGH a;\nCREATE DGH b c';
+DO $tag$ CREATE DGH b c $tag$ LANGUAGE kanon;
+SELECT 1 AS before \; DO LANGUAGE kanon $$ DROP DGH x y $$;
+DO $outer$ BEGIN
+	EXECUTE 'DO LANGUAGE kanon $$ DROP DGH x y $$';
+END $outer$;
+
+-- CREATE ANONYMIZATION_VIEW, from left to right.
+DO LANGUAGE kanon $$ CREATE MATERIALIZED DGH v $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW ON SELECT 1 WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v AS SELECT 1 WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON ; CREATE DGH e $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient; $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_IDS name K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name, K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID name zip K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID name DGH_NAME K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID DGH_NAME d $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH name REFERENCES choices K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH name REFERENCES choices (a, b, c) $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2.5 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K two $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name K 2nd $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 K 3 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name K 2 ANONYMIZATION_ID name $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH a REFERENCES b (c) K 2 d REFERENCES e (f) $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 99999999999 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 T 1e999 $$;
+\echo :SQLSTATE
+
+-- In the query.
+DO LANGUAGE kanon $$
+CREATE ANONYMIZATION_VIEW v ON
+	-- a comment
+	SELECT nam
+	FROM patient
+WITH ANONYMIZATION_ID name K 2
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW "ä" ON SELECT 'ä', name FROM patients WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WHERE WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELEC name FROM patient WITH K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT (name FROM patient WITH K 2; CREATE DGH e $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT 'name FROM patient WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WHERE name = $1 WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT 1/0 AS n WITH ANONYMIZATION_QUASI_ID n K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name, zip AS name FROM patient WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON UPDATE patient SET zip = '' WITH K 2 $$;
+\echo :SQLSTATE
+-- The function shows the same place.
+SELECT kanon.create_anonymization_view('v', 'SELECT nam FROM patient', k => 2);
+SELECT kanon.create_anonymization_view('v', 'SELEC name FROM patient', k => 2);
+SELECT kanon.create_anonymization_view('v', lower('SELEC name FROM patient'), k => 2);
+
+-- In the columns: each is shown where it is named.
+DO LANGUAGE kanon $$
+CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient
+WITH ANONYMIZATION_ID name
+ANONYMIZATION_QUASI_ID zip, Birth K 2
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$
+CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient
+WITH ANONYMIZATION_ID name
+ANONYMIZATION_QUASI_ID zip ANONYMIZATION_SENSITIVE_ATTR name K 2
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$
+CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient WITH ANONYMIZATION_QUASI_ID name, zip DGH_NAME missing K 2
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$
+CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient WITH ANONYMIZATION_QUASI_ID tags K 2
+$$;
+\echo :SQLSTATE
+
+-- What the function would refuse. The context names the statement and its line.
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K -1 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 L 0 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 T 0 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 T 1.01 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 MATCH fuzzy $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 ALGORITHM magic $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 ANONYMIZATION_ID name BLOCK_SIZE 0 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 BLOCK_SIZE 5 $$;
+\set SHOW_CONTEXT never
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW nowhere.v ON SELECT name FROM patient WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW patient ON SELECT name FROM patient WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW a.b.c.d ON SELECT name FROM patient WITH K 2 $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW patient $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW missing $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP DGH missing $$;
+\echo :SQLSTATE
+
+-- It has statements, not functions.
+CREATE FUNCTION f() RETURNS int LANGUAGE kanon AS 'CREATE DGH d';
+\echo :SQLSTATE
+SET check_function_bodies = off;
+CREATE FUNCTION f() RETURNS int LANGUAGE kanon AS 'CREATE DGH d';
+RESET check_function_bodies;
+
+-- All or nothing: an error anywhere in a block undoes what came before it.
+\set SHOW_CONTEXT errors
+DO LANGUAGE kanon $$ CREATE DGH d; INSERT INTO DGH d a, b; CREATE ANONYMIZATION_VIEW v ON SELECT name, zip FROM patient WITH ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$
+DROP ANONYMIZATION_VIEW v;
+DROP DGH d;
+CREATE DGH e;
+CREATE ANONYMIZATION_VIEW w ON SELECT name FROM patient WITH K 2;
+INSERT INTO DGH missing x, y;
+CREATE DGH f;
+$$;
+\echo :SQLSTATE
+\set SHOW_CONTEXT never
+DO LANGUAGE kanon $$
+DROP ANONYMIZATION_VIEW v;
+CREATE DGH e;
+INSERT INTO DGH d c, b;
+CREATE ANONYMIZATION_VIEW w ON SELECT name FROM patient WITH K 2;
+CREATE ANONYMIZATION_VIEW w ON SELECT name FROM patient WITH K 2;
+$$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP DGH d $$;
+\echo :SQLSTATE
+DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW v; INSERT INTO DGH d c, b; DROP; $$;
+\echo :SQLSTATE
+SELECT name FROM kanon.dgh;
+SELECT * FROM kanon.dgh_edge;
+SELECT view, k, (SELECT count(*) FROM kanon.aview_column c WHERE c.aview = a.id) AS columns FROM kanon.aview a;
+SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname;

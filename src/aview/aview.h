@@ -1,0 +1,84 @@
+/*
+ * aview.h
+ *		The definition of an anonymization view.
+ */
+#ifndef KANON_AVIEW_H
+#define KANON_AVIEW_H
+
+#include "hierarchy/dgh.h"
+#include "recode/recode.h"
+
+#include "nodes/parsenodes.h"
+
+#define AVIEW_TABLE "aview"
+#define AVIEW_COLUMN_TABLE "aview_column"
+#define AVIEW_STEP_TABLE "aview_step"
+
+typedef enum ColumnRole
+{
+	ROLE_OTHER, /* published as it is */
+	ROLE_ID,
+	ROLE_QUASI,
+	ROLE_SENSITIVE
+} ColumnRole;
+
+/* A column; the source query and the view have the same ones in the same order. */
+typedef struct AViewColumn
+{
+	char *name;
+	ColumnRole role;
+	Oid source_type;
+	int32 source_typmod;
+	Oid source_collation;
+	char *dgh_name; /* null: none */
+	Dgh *dgh;		/* pinned to the definition's context */
+	bool generalized; /* published as kanon.generalized */
+} AViewColumn;
+
+/* How a condition on quasi-identifiers is meant. */
+typedef enum MatchMode
+{
+	MATCH_COVER,
+	MATCH_WITNESS
+} MatchMode;
+
+typedef struct AView
+{
+	MemoryContext context;
+	int32 id;
+	Oid view;
+	Oid owner;
+	Query *source; /* with the owner's rights; copy before use */
+	int k;
+	int l;	  /* 0: not asked for */
+	double t; /* 0: not asked for */
+	MatchMode match;
+	int block_size; /* 0: the whole input */
+	int ncolumns;
+	AViewColumn *columns;
+	int nquasi;
+	int *quasi; /* columns, in order */
+	int nsteps;
+	RecodeStep *steps; /* column: a number among the quasi-identifiers */
+} AView;
+
+/* definition.c */
+extern AView *aview_load(int32 id);
+extern int32 aview_id_of(Oid view);
+extern int32 aview_id_of_view(Oid relation);
+extern int32 aview_id_by_name(const char *name);
+extern bool aview_counts_rows(const AView *aview);
+extern Oid aview_column_type(const AView *aview, int column);
+extern void aview_check_type(const AView *aview, int column, Oid type);
+extern bool relation_is_readable(Oid relation);
+extern bool aview_source_readable(const AView *aview);
+extern Query *aview_source_of_view(Query *view_query);
+
+/* sequence.c */
+extern void aview_store_sequence(AView *aview);
+extern int64 aview_count_distinct(const AView *aview, int column);
+
+/* create.c */
+extern void aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * compat.h
+ *		The only place that knows which PostgreSQL version it is built for.
+ */
+#ifndef KANON_COMPAT_H
+#define KANON_COMPAT_H
+
+#include "postgres.h"
+
+#if PG_VERSION_NUM < 140000
+#error "kanon needs PostgreSQL 14 or later"
+#endif
+
+/* PostgreSQL 16 moved varatt.h out of postgres.h. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* Set-returning functions that fill a tuplestore. */
+#if PG_VERSION_NUM >= 150000
+#define kanon_materialize(fcinfo) InitMaterializedSRF(fcinfo, 0)
+#define kanon_materialize_expected(fcinfo) InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC)
+#endif
+
+/* PostgreSQL 16 gave many functions a way to return errors softly. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_make_range(cache, lower, upper) make_range(cache, lower, upper, false, NULL)
+#else
+#define kanon_make_range(cache, lower, upper) make_range(cache, lower, upper, false)
+#endif
+
+/* PostgreSQL 18 asks the locale. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
+#else
+#define kanon_collation_is_c(collation) lc_collate_is_c(collation)
+#endif
+
+/* PostgreSQL 16 lets the date parser say more about an error than we ask. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_decode_datetime(field, ftype, nf, dtype, tm, fsec, tzp) \
+	DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tzp, &(DateTimeErrorExtra){0})
+#else
+#define kanon_decode_datetime DecodeDateTime
+#endif
+
+/* PostgreSQL 16 has one function for the privileges on all kinds of objects. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_function_aclcheck(function, role, mode) object_aclcheck(ProcedureRelationId, function, role, mode)
+#else
+#define kanon_function_aclcheck pg_proc_aclcheck
+#endif
+
+#endif

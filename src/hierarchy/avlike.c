@@ -1,0 +1,161 @@
+/*
+ * avlike.c
+ *		AVLIKE: does one value cover the other?
+ *
+ * Two nodes of one generation compare their leaf positions, two intervals their
+ * bounds.  Anything else is first looked up in the hierarchy of the value that
+ * has one; where both have one, and different ones, either may answer.
+ */
+#include "hierarchy/compare.h"
+
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(kanon_avlike);
+
+static bool
+same_text(const GenView *a, const GenView *b)
+{
+	int len_a;
+	int len_b;
+	const char *text_a = gen_text(a, &len_a);
+	const char *text_b = gen_text(b, &len_b);
+
+	return len_a == len_b && memcmp(text_a, text_b, len_a) == 0;
+}
+
+static inline bool
+nested_nodes(const GenView *a, const GenView *b)
+{
+	if ((a->flags | b->flags) & (GEN_IS_ROOT | GEN_UNKNOWN))
+		return ((a->flags | b->flags) & GEN_IS_ROOT) || same_text(a, b);
+	return (a->lo <= b->lo && b->hi <= a->hi) || (b->lo <= a->lo && a->hi <= b->hi);
+}
+
+static bool
+nested_prefixes(const GenView *a, const GenView *b)
+{
+	return memcmp(a->label, b->label, Min(a->lo, b->lo)) == 0;
+}
+
+static bool
+within(const GenView *inner, const GenView *outer)
+{
+	int lower = gen_bound_cmp(outer, false, inner, false);
+	int upper = gen_bound_cmp(inner, true, outer, true);
+
+	if (lower > 0 || upper > 0)
+		return false;
+	if (lower == 0 && (inner->flags & GEN_LOWER_INC) && !(outer->flags & GEN_LOWER_INC))
+		return false;
+	return upper < 0 || !(inner->flags & GEN_UPPER_INC) || (outer->flags & GEN_UPPER_INC);
+}
+
+/* The common case: a single whole number or date and a bounded interval of such. */
+static inline bool
+holds_point(const GenView *interval, int64 point)
+{
+	return (interval->ilo < point || (interval->ilo == point && (interval->flags & GEN_LOWER_INC))) &&
+		   (interval->ihi > point || (interval->ihi == point && (interval->flags & GEN_UPPER_INC)));
+}
+
+#define IS_WHOLE_POINT(v) (((v)->flags & GEN_BOUND_FLAGS) == GEN_POINT && (v)->ilo == (v)->ihi)
+#define IS_BOUNDED(v) (((v)->flags & (GEN_LOWER_INF | GEN_UPPER_INF)) == 0)
+
+static inline bool
+nested_intervals(const GenView *a, const GenView *b)
+{
+	if (a->kind == b->kind && a->kind != GEN_NUMERIC)
+	{
+		if (IS_WHOLE_POINT(b) && IS_BOUNDED(a))
+			return holds_point(a, b->ilo);
+		if (IS_WHOLE_POINT(a) && IS_BOUNDED(b))
+			return holds_point(b, a->ilo);
+	}
+	if (GEN_IS_NUMBER(a) != GEN_IS_NUMBER(b))
+		return false;
+	return within(a, b) || within(b, a);
+}
+
+/*
+ * A word beside an interval: it may be a number or a date in other spelling.  If
+ * it is not, no interval is printed like it, but one of a text column may be.
+ */
+static bool
+nested_label(Comparison *comparison, int side, const GenView *label, const GenView *interval)
+{
+	const GenView *read;
+
+	if (label->flags & GEN_FROM_TEXT)
+		return same_text(label, interval);
+	read = comparison_reread(comparison, side, label, GEN_IS_NUMBER(interval));
+	return read && nested_intervals(read, interval);
+}
+
+/* Values of no hierarchy, or of the same: what do their own forms say? */
+static inline bool
+nested(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	if (a->kind == GEN_NODE && b->kind == GEN_NODE)
+		return nested_nodes(a, b);
+	if (a->kind == GEN_PREFIX && b->kind == GEN_PREFIX)
+		return nested_prefixes(a, b);
+	if (GEN_IS_INTERVAL(a) && GEN_IS_INTERVAL(b))
+		return nested_intervals(a, b);
+	if (a->kind == GEN_ANY || b->kind == GEN_ANY)
+		return true;
+	if (GEN_IS_INTERVAL(a) && b->kind == GEN_LABEL)
+		return nested_label(comparison, 1, b, a);
+	if (a->kind == GEN_LABEL && GEN_IS_INTERVAL(b))
+		return nested_label(comparison, 0, a, b);
+	return same_text(a, b);
+}
+
+/* Of a hierarchy that is gone: nobody knows any more what a node of it stood for. */
+static bool
+may_be_nested(int32 id, const GenView *a, const GenView *b)
+{
+	return same_text(a, b) ||
+		   (GEN_IS_BOUND(a) && a->dgh == id && !gen_is_itself(a)) ||
+		   (GEN_IS_BOUND(b) && b->dgh == id && !gen_is_itself(b));
+}
+
+/* What does the hierarchy that is the home of either side say? */
+static bool
+nested_at_home(Comparison *comparison, int home, const GenView *a, const GenView *b)
+{
+	int32 id = home == 0 ? a->dgh : b->dgh;
+	Dgh *dgh = comparison_dgh(comparison, home, id);
+
+	if (dgh == NULL)
+		return may_be_nested(id, a, b);
+	return nested(comparison, comparison_resolve(comparison, home, 0, dgh, a),
+				  comparison_resolve(comparison, home, 1, dgh, b));
+}
+
+bool
+comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	bool bound_a = GEN_IS_BOUND(a);
+	bool bound_b = GEN_IS_BOUND(b);
+
+	if (a->kind == GEN_ANY || b->kind == GEN_ANY)
+		return true;
+	if (!bound_a && !bound_b)
+		return nested(comparison, a, b);
+	if (bound_a && bound_b && a->dgh == b->dgh && a->generation == b->generation && a->generation != 0)
+		return nested(comparison, a, b);
+	if (bound_a && nested_at_home(comparison, 0, a, b))
+		return true;
+	return bound_b && !(bound_a && a->dgh == b->dgh) && nested_at_home(comparison, 1, a, b);
+}
+
+Datum
+kanon_avlike(PG_FUNCTION_ARGS)
+{
+	Comparison *comparison = comparison_start(fcinfo);
+	GenView room[2];
+	const GenView *a = comparison_argument(comparison, fcinfo, 0, &room[0]);
+	const GenView *b = comparison_argument(comparison, fcinfo, 1, &room[1]);
+
+	PG_RETURN_BOOL(comparison_avlike(comparison, a, b));
+}

@@ -1,0 +1,340 @@
+/*
+ * compare.c
+ *		What comparisons have in common: reading arguments of any type, and
+ *		finding values in each other's hierarchies.
+ */
+#include "hierarchy/compare.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datum.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* Operands are passed by value or as varlena. */
+StaticAssertDecl(FLOAT8PASSBYVAL, "kanon needs a 64-bit server");
+
+/* Digits that an int64 surely holds. */
+#define WHOLE_DIGITS 18
+
+/* Scales of numbers that people keep. */
+#define MAX_ZEROS 16
+
+/* The declared argument types tell what to expect; they are the same for all calls. */
+Comparison *
+comparison_make(FunctionCallInfo fcinfo)
+{
+	Comparison *comparison = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Comparison));
+	Oid *types;
+	int count;
+
+	comparison->context = fcinfo->flinfo->fn_mcxt;
+	comparison->collation = PG_GET_COLLATION();
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	for (int i = 0; i < Min(count, COMPARISON_MAX_ARGS); i++)
+	{
+		Operand *operand = &comparison->operands[i];
+
+		operand->type = types[i];
+		operand->is_name = operand->type == NAMEOID;
+		if (operand->is_name)
+			operand->type = TEXTOID;
+		operand->by_value = get_typbyval(operand->type);
+		operand->is_generalized = !operand->by_value && operand->type != TEXTOID && operand->type != NUMERICOID;
+		if (operand->type == FLOAT4OID || operand->type == FLOAT8OID)
+		{
+			Oid output;
+			bool is_varlena;
+
+			getTypeOutputInfo(operand->type, &output, &is_varlena);
+			fmgr_info_cxt(output, &operand->output, comparison->context);
+		}
+	}
+	fcinfo->flinfo->fn_extra = comparison;
+	return comparison;
+}
+
+static Datum
+day_to_value(DateADT date, uint8 flags)
+{
+	return gen_whole_interval(GEN_DATE, GEN_POINT | flags, date, date);
+}
+
+static Datum
+convert(Operand *operand, Datum value)
+{
+	switch (operand->type)
+	{
+		case INT2OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt16(value), DatumGetInt16(value));
+		case INT4OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt32(value), DatumGetInt32(value));
+		case INT8OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt64(value), DatumGetInt64(value));
+		case NUMERICOID:
+			return gen_numeric_interval(GEN_POINT, DatumGetNumeric(value), DatumGetNumeric(value));
+		case TEXTOID:
+			return gen_parse(VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+		case DATEOID:
+			return day_to_value(DatumGetDateADT(value), 0);
+		case TIMESTAMPOID:
+			return day_to_value(DatumGetDateADT(DirectFunctionCall1(timestamp_date, value)), GEN_MOMENT);
+		case TIMESTAMPTZOID:
+			return day_to_value(DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value)), GEN_MOMENT);
+		case BOOLOID:
+			return gen_label(DatumGetBool(value) ? "t" : "f", 1, 0);
+		default:
+			return gen_from_number(OutputFunctionCall(&operand->output, value));
+	}
+}
+
+/* Is it the argument of the call before? */
+static inline bool
+seen(const Operand *operand, Datum raw)
+{
+	if (!operand->known)
+		return false;
+	if (operand->by_value)
+		return operand->raw == raw;
+	return VARSIZE_ANY(DatumGetPointer(raw)) == operand->raw_size &&
+		   memcmp(DatumGetPointer(raw), DatumGetPointer(operand->raw), operand->raw_size) == 0;
+}
+
+/* Only what is kept goes into the comparison's context: a join may learn once per row. */
+static pg_noinline void
+learn(Comparison *comparison, Operand *operand, Datum raw)
+{
+	Datum value = convert(operand, raw);
+	MemoryContext old = MemoryContextSwitchTo(comparison->context);
+
+	if (operand->known)
+	{
+		operand->known = false;
+		if (!operand->by_value)
+			pfree(DatumGetPointer(operand->raw));
+		gen_view_free(&operand->view);
+		pfree(DatumGetPointer(operand->value));
+	}
+	operand->value = datumCopy(value, false, -1);
+	gen_view(operand->value, &operand->view);
+	operand->raw_size = operand->by_value ? 0 : VARSIZE_ANY(DatumGetPointer(raw));
+	operand->raw = operand->by_value ? raw : datumCopy(raw, false, -1);
+	operand->known = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* An argument of a call, as a generalized value taken apart; in the caller's room, if need be. */
+const GenView *
+comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, GenView *room)
+{
+	Operand *operand = &comparison->operands[which];
+	Datum raw = PG_GETARG_DATUM(which);
+
+	if (operand->is_generalized)
+	{
+		gen_view(raw, room);
+		return room;
+	}
+	if (operand->is_name)
+		raw = CStringGetTextDatum(NameStr(*DatumGetName(raw)));
+	else if (!operand->by_value)
+		raw = PointerGetDatum(PG_DETOAST_DATUM_PACKED(raw));
+	if (!seen(operand, raw))
+		learn(comparison, operand, raw);
+	return &operand->view;
+}
+
+/* Looks for the hierarchy of one side's value. */
+Dgh *
+comparison_go_home(Comparison *comparison, int side, int32 id)
+{
+	Home *home = &comparison->homes[side];
+	uint64 epoch;
+
+	home->id = 0;
+	AcceptInvalidationMessages();
+	epoch = dgh_epoch(); /* later ones may have come too late for what is found now */
+	dgh_hold(&home->hold, dgh_find_by_id(id), comparison->context);
+	home->id = id;
+	home->epoch = epoch;
+	return home->hold.dgh;
+}
+
+/* Is it the value that was looked for before? */
+static bool
+same_source(const GenView *source, const GenView *view)
+{
+	if (source->kind != view->kind || source->flags != view->flags)
+		return false;
+	switch ((GenKind) view->kind)
+	{
+		case GEN_INT:
+		case GEN_DATE:
+			return source->ilo == view->ilo && source->ihi == view->ihi;
+		case GEN_NODE:
+		case GEN_PREFIX:
+			if (source->dgh != view->dgh || source->generation != view->generation)
+				return false;
+			/* FALLTHROUGH */
+		case GEN_LABEL:
+			return source->len == view->len && memcmp(source->label, view->label, view->len) == 0;
+		default:
+			return false;
+	}
+}
+
+static void
+forget(Finding *finding)
+{
+	finding->known = false;
+	if (finding->source.label)
+		pfree((char *) finding->source.label);
+	finding->source.label = NULL;
+	if (finding->value)
+	{
+		gen_view_free(&finding->view);
+		pfree(DatumGetPointer(finding->value));
+	}
+	finding->value = (Datum) 0;
+}
+
+static pg_noinline void
+remember(Comparison *comparison, Finding *finding, const GenView *source, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(comparison->context);
+
+	forget(finding);
+	finding->source = *source;
+	finding->source.label = NULL;
+	if (source->kind == GEN_LABEL || GEN_IS_BOUND(source))
+		finding->source.label = pnstrdup(source->label, source->len);
+	if (value)
+	{
+		finding->value = datumCopy(value, false, -1);
+		gen_view(finding->value, &finding->view);
+	}
+	finding->known = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* A number that a tree has with zeros at its end, as a numeric with a scale is written. */
+static bool
+find_with_zeros(Dgh *dgh, const GenView *number, Datum *result)
+{
+	GenView label = {.kind = GEN_LABEL};
+	GenView found;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	label.label = gen_text(number, &label.len);
+	appendBinaryStringInfo(&text, label.label, label.len);
+	if (strchr(text.data, '.') == NULL)
+		appendStringInfoChar(&text, '.');
+	for (int zeros = 0; zeros < MAX_ZEROS; zeros++)
+	{
+		appendStringInfoChar(&text, '0');
+		label.label = text.data;
+		label.len = text.len;
+		*result = dgh->methods->resolve(dgh, &label);
+		gen_view(*result, &found);
+		if (!(found.flags & GEN_UNKNOWN))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A value as a hierarchy has it.  If it has changed so much that it no longer
+ * knows what stood for other values, nothing can be excluded.
+ */
+static pg_noinline Datum
+look_up(Dgh *dgh, const GenView *view)
+{
+	Datum value = dgh->methods->resolve(dgh, view);
+	Datum other;
+	GenView found;
+
+	gen_view(value, &found);
+	if (!(found.flags & GEN_UNKNOWN))
+		return value;
+	if (GEN_IS_BOUND(view) && view->dgh == dgh->id && !gen_is_itself(view))
+		return gen_any(dgh->id);
+	if (dgh->kind == DGH_TREE && GEN_IS_NUMBER(view) && gen_is_point(view) && find_with_zeros(dgh, view, &other))
+		return other;
+	return value;
+}
+
+/* A value as it is in a hierarchy, which may be known from the call before. */
+const GenView *
+comparison_look_up(Comparison *comparison, Finding *finding, Dgh *dgh, const GenView *view)
+{
+	if (view->kind == GEN_ANY)
+		return view;
+	if (!finding->known || finding->dgh != dgh->id || finding->generation != dgh->generation ||
+		!same_source(&finding->source, view))
+	{
+		remember(comparison, finding, view, look_up(dgh, view));
+		finding->dgh = dgh->id;
+		finding->generation = dgh->generation;
+	}
+	return &finding->view;
+}
+
+/* A label among numbers, or among dates; null if it is none. */
+const GenView *
+comparison_reread(Comparison *comparison, int side, const GenView *label, bool numbers)
+{
+	Finding *finding = &comparison->readings[side][numbers ? 1 : 0];
+	Datum value;
+
+	if (!finding->known || !same_source(&finding->source, label))
+		remember(comparison, finding, label,
+				 gen_reread(label->label, label->len, numbers, &value) ? value : (Datum) 0);
+	return finding->value ? &finding->view : NULL;
+}
+
+/* A code of digits, masked ones standing for any digits. */
+bool
+comparison_digits(const GenView *view, GenView *extent)
+{
+	int masked = pg_mbstrlen_with_len(view->label + view->lo, view->len - view->lo);
+	StringInfoData lowest;
+	StringInfoData highest;
+	int64 lo = 0;
+	int64 hi;
+
+	for (int i = 0; i < view->lo; i++)
+	{
+		if (view->label[i] < '0' || view->label[i] > '9')
+			return false;
+		lo = i < WHOLE_DIGITS ? lo * 10 + view->label[i] - '0' : 0;
+	}
+	if (view->lo + masked <= WHOLE_DIGITS)
+	{
+		hi = lo;
+		for (int i = 0; i < masked; i++)
+		{
+			lo *= 10;
+			hi = hi * 10 + 9;
+		}
+		*extent = (GenView){.kind = GEN_INT, .flags = GEN_POINT, .ilo = lo, .ihi = hi};
+		return true;
+	}
+
+	initStringInfo(&lowest);
+	initStringInfo(&highest);
+	appendBinaryStringInfo(&lowest, view->label, view->lo);
+	appendBinaryStringInfo(&highest, view->label, view->lo);
+	for (int i = 0; i < masked; i++)
+	{
+		appendStringInfoChar(&lowest, '0');
+		appendStringInfoChar(&highest, '9');
+	}
+	gen_view(gen_numeric_interval(GEN_POINT, gen_number(lowest.data), gen_number(highest.data)), extent);
+	return true;
+}

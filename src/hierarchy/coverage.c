@@ -1,0 +1,358 @@
+/*
+ * coverage.c
+ *		The share of a generalized value that lies in a range, or on one value, if
+ *		all that it stands for is equally likely.
+ *
+ * An interval is measured by length, a node by its leaves, a masked code by the
+ * digits that it hides.  What cannot be measured, an unbounded interval or
+ * everything without a hierarchy, gives NULL.
+ */
+#include "hierarchy/compare.h"
+
+#include <math.h>
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+#include "utils/varlena.h"
+
+#include "hierarchy/tree.h"
+
+PG_FUNCTION_INFO_V1(kanon_coverage_range);
+PG_FUNCTION_INFO_V1(kanon_coverage_value);
+
+/* What is asked for: a bound of a range, or a value. */
+typedef struct Asked
+{
+	int argument;
+	const GenView *view;
+} Asked;
+
+static double
+bound_value(const GenView *view, bool upper)
+{
+	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
+		return upper ? INFINITY : -INFINITY;
+	if (view->kind != GEN_NUMERIC)
+		return (double) (upper ? view->ihi : view->ilo);
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+											  NumericGetDatum(upper ? view->nhi : view->nlo)));
+}
+
+static void
+pg_attribute_noreturn()
+	not_comparable(const GenView *view, const GenView *argument)
+{
+	int len;
+	int argument_len;
+	const char *text = gen_text(view, &len);
+	const char *argument_text = gen_text(argument, &argument_len);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"%.*s\" cannot be compared with the generalized value \"%.*s\"",
+					argument_len, argument_text, len, text)));
+}
+
+/* A value asked for, as an interval of numbers or of dates: text is read as such. */
+static bool
+read_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView *interval)
+{
+	const GenView *view = asked->view;
+
+	if (view->kind == GEN_LABEL)
+		view = comparison_reread(comparison, asked->argument, view, numbers);
+	if (view == NULL)
+		return false;
+	*interval = *view;
+	return GEN_IS_INTERVAL(interval) && GEN_IS_NUMBER(interval) == numbers && !isnan(bound_value(interval, false));
+}
+
+/* Share of [lo, hi] that lies in [from, to); a point is in or out. */
+static double
+share(double lo, double hi, double from, double to)
+{
+	if (lo == hi)
+		return from <= lo && lo < to ? 1 : 0;
+	return Max(0, Min(hi, to) - Max(lo, from)) / (hi - lo);
+}
+
+/* Share of an interval that a single value is, one unit, or another interval. */
+static double
+share_of_value(const GenView *view, const GenView *value)
+{
+	double lo = bound_value(view, false);
+	double hi = bound_value(view, true);
+	double start = bound_value(value, false);
+
+	if (!gen_is_point(value))
+		return share(lo, hi, start, bound_value(value, true));
+	if (lo == hi)
+		return start == lo ? 1 : 0;
+	if (start < lo || start > hi || (start == hi && !(view->flags & GEN_UPPER_INC)))
+		return 0;
+	return Min(1, 1 / (hi - lo));
+}
+
+static bool
+interval_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	GenView start;
+	GenView end;
+
+	if (!read_interval(comparison, from, GEN_IS_NUMBER(view), &start))
+		not_comparable(view, from->view);
+	if (to && !read_interval(comparison, to, GEN_IS_NUMBER(view), &end))
+		not_comparable(view, to->view);
+	if (!isfinite(bound_value(view, false)) || !isfinite(bound_value(view, true)))
+		return false;
+	if (to)
+		*result = share(bound_value(view, false), bound_value(view, true), bound_value(&start, false),
+						bound_value(&end, false));
+	else
+		*result = share_of_value(view, &start);
+	return true;
+}
+
+/* A range of leaves, by their values. */
+typedef struct LeafRange
+{
+	const TreeOrder *order;
+	GenView from; /* of numbers or dates, else text */
+	GenView to;
+} LeafRange;
+
+static void
+start_leaf_range(Comparison *comparison, Dgh *dgh, const Asked *from, const Asked *to, LeafRange *range)
+{
+	for (LeafSort sort = LEAVES_AS_NUMBERS; sort <= LEAVES_AS_DATES; sort++)
+	{
+		range->order = tree_order(dgh, sort, InvalidOid);
+		if (range->order->before[dgh->tree->nleaves] > 0 && read_interval(comparison, from, sort == LEAVES_AS_NUMBERS, &range->from) &&
+			read_interval(comparison, to, sort == LEAVES_AS_NUMBERS, &range->to))
+			return;
+	}
+	range->order = tree_order(dgh, LEAVES_AS_TEXT, comparison->collation);
+	range->from = *from->view;
+	range->to = *to->view;
+}
+
+static int
+compare_label(const char *label, int len, const GenView *bound, Oid collation)
+{
+	int bound_len;
+	const char *text = gen_text(bound, &bound_len);
+
+	return varstr_cmp(label, len, text, bound_len, collation);
+}
+
+static bool
+leaf_in_range(const DghTree *tree, int leaf, const LeafRange *range)
+{
+	const char *label = tree_label(tree, tree->leaf[leaf]);
+	int len = strlen(label);
+	GenView point;
+	bool result;
+
+	if (range->order->points == NULL)
+		return compare_label(label, len, &range->from, range->order->collation) >= 0 &&
+			   compare_label(label, len, &range->to, range->order->collation) < 0;
+	if (!range->order->points[leaf])
+		return false;
+	gen_view(range->order->points[leaf], &point);
+	result = gen_bound_cmp(&point, false, &range->from, false) >= 0 &&
+			 gen_bound_cmp(&point, false, &range->to, false) < 0;
+	gen_view_free(&point);
+	return result;
+}
+
+/* Leaves below [lo, hi) whose values are in [from, to). */
+static double
+leaves_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *from, const Asked *to)
+{
+	LeafRange range;
+	int count = 0;
+
+	start_leaf_range(comparison, dgh, from, to, &range);
+	for (int32 leaf = node->lo; leaf < node->hi; leaf++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (leaf_in_range(dgh->tree, leaf, &range))
+			count++;
+	}
+	return (double) count / (node->hi - node->lo);
+}
+
+/* The leaves that a node has in common with the one asked for. */
+static double
+common_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *value)
+{
+	const GenView *asked = comparison_resolve(comparison, 0, 1, dgh, value->view);
+
+	if (asked->kind == GEN_ANY || (asked->flags & GEN_IS_ROOT))
+		return 1;
+	if (asked->kind != GEN_NODE || (asked->flags & GEN_UNKNOWN))
+		return 0;
+	return Max(0, (double) Min(node->hi, asked->hi) - Max(node->lo, asked->lo)) / (node->hi - node->lo);
+}
+
+static bool
+tree_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	Dgh *dgh = comparison_dgh(comparison, 0, view->dgh);
+	GenView node;
+
+	if (dgh == NULL || dgh->tree == NULL)
+		return false;
+	node = *comparison_resolve(comparison, 0, 0, dgh, view);
+	if (node.kind == GEN_ANY)
+	{
+		node.lo = 0;
+		node.hi = dgh->tree->nleaves;
+	}
+	if (node.lo == node.hi)
+		return false;
+	*result = to ? leaves_share(comparison, dgh, &node, from, to) : common_share(comparison, dgh, &node, from);
+	return true;
+}
+
+/* A word that is a number or a date, in a range of such. */
+static bool
+spelled_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	for (int numbers = 1; numbers >= 0; numbers--)
+	{
+		const GenView *read = comparison_reread(comparison, 0, view, numbers);
+		GenView start;
+		GenView end;
+
+		if (read && !(view->flags & GEN_FROM_TEXT) && read_interval(comparison, from, numbers, &start) &&
+			read_interval(comparison, to, numbers, &end))
+			return interval_share(comparison, read, from, to, result);
+	}
+	return false;
+}
+
+/* A single word: in or out. */
+static bool
+label_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	int len;
+	const char *text = gen_text(view, &len);
+	bool within;
+
+	if (to && spelled_share(comparison, view, from, to, result))
+		return true;
+	if (to)
+		within = compare_label(text, len, from->view, comparison->collation) >= 0 &&
+				 compare_label(text, len, to->view, comparison->collation) < 0;
+	else
+		within = comparison_avlike(comparison, view, from->view);
+	*result = within ? 1 : 0;
+	return true;
+}
+
+static int
+masked_characters(const GenView *prefix)
+{
+	return pg_mbstrlen_with_len(prefix->label + prefix->lo, prefix->len - prefix->lo);
+}
+
+/* The codes that a masked one has in common with the one asked for: nested, or none. */
+static double
+common_codes(Comparison *comparison, const GenView *view, const Asked *value)
+{
+	Dgh *dgh = comparison_dgh(comparison, 0, view->dgh);
+	const GenView *asked = value->view;
+	int masked = 0;
+
+	if (!comparison_avlike(comparison, view, asked))
+		return 0;
+	if (dgh)
+		asked = comparison_resolve(comparison, 0, 1, dgh, asked);
+	if (asked->kind == GEN_ANY)
+		return 1;
+	if (asked->kind == GEN_PREFIX)
+		masked = masked_characters(asked);
+	return pow(10, Min(0, masked - masked_characters(view)));
+}
+
+/* Masked digits are an interval of numbers. */
+static bool
+prefix_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	GenView codes;
+	GenView start;
+	GenView end;
+
+	if (to == NULL)
+	{
+		*result = common_codes(comparison, view, from);
+		return true;
+	}
+	if (!comparison_digits(view, &codes))
+		return gen_is_point(view) && label_share(comparison, view, from, to, result);
+	if (!read_interval(comparison, from, true, &start))
+		not_comparable(view, from->view);
+	if (!read_interval(comparison, to, true, &end))
+		not_comparable(view, to->view);
+	*result = share(bound_value(&codes, false), bound_value(&codes, true) + (gen_is_point(view) ? 0 : 1),
+					bound_value(&start, false), bound_value(&end, false));
+	return true;
+}
+
+static bool
+coverage(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+{
+	switch ((GenKind) view->kind)
+	{
+		case GEN_INT:
+		case GEN_NUMERIC:
+		case GEN_DATE:
+			return interval_share(comparison, view, from, to, result);
+		case GEN_PREFIX:
+			return prefix_share(comparison, view, from, to, result);
+		case GEN_ANY:
+			return tree_share(comparison, view, from, to, result);
+		case GEN_NODE:
+			if (!(view->flags & GEN_UNKNOWN) &&
+				!(gen_is_itself(view) && comparison_dgh(comparison, 0, view->dgh) == NULL))
+				return tree_share(comparison, view, from, to, result);
+			break;
+		case GEN_LABEL:
+			break;
+	}
+	return label_share(comparison, view, from, to, result);
+}
+
+/* coverage(value, lo, hi) */
+Datum
+kanon_coverage_range(PG_FUNCTION_ARGS)
+{
+	Comparison *comparison = comparison_start(fcinfo);
+	GenView room[3];
+	const GenView *view = comparison_argument(comparison, fcinfo, 0, &room[0]);
+	Asked from = {1, comparison_argument(comparison, fcinfo, 1, &room[1])};
+	Asked to = {2, comparison_argument(comparison, fcinfo, 2, &room[2])};
+	double result;
+
+	if (!coverage(comparison, view, &from, &to, &result))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(result);
+}
+
+/* coverage(value, x) */
+Datum
+kanon_coverage_value(PG_FUNCTION_ARGS)
+{
+	Comparison *comparison = comparison_start(fcinfo);
+	GenView room[2];
+	const GenView *view = comparison_argument(comparison, fcinfo, 0, &room[0]);
+	Asked asked = {1, comparison_argument(comparison, fcinfo, 1, &room[1])};
+	double result;
+
+	if (!coverage(comparison, view, &asked, NULL, &result))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(result);
+}

@@ -1,0 +1,265 @@
+/*
+ * identity.c
+ *		Identity of generalized values: what GROUP BY, DISTINCT, ORDER BY, UNION
+ *		and indexes see.
+ *
+ * Two values are identical when they print alike and are of one sort, whatever
+ * hierarchy or generation they come from.  Numbers come first, by their lower
+ * bounds, then dates, then labels in the order of the collation, then
+ * everything.
+ */
+#include "hierarchy/generalized.h"
+
+#include "catalog/pg_collation.h"
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+#include "utils/varlena.h"
+
+PG_FUNCTION_INFO_V1(kanon_identity_cmp);
+PG_FUNCTION_INFO_V1(kanon_identity_eq);
+PG_FUNCTION_INFO_V1(kanon_identity_ne);
+PG_FUNCTION_INFO_V1(kanon_identity_lt);
+PG_FUNCTION_INFO_V1(kanon_identity_le);
+PG_FUNCTION_INFO_V1(kanon_identity_gt);
+PG_FUNCTION_INFO_V1(kanon_identity_ge);
+PG_FUNCTION_INFO_V1(kanon_identity_hash);
+PG_FUNCTION_INFO_V1(kanon_identity_hash_extended);
+PG_FUNCTION_INFO_V1(kanon_identity_larger);
+PG_FUNCTION_INFO_V1(kanon_identity_smaller);
+
+static int
+sort_of(const GenView *view)
+{
+	switch ((GenKind) view->kind)
+	{
+		case GEN_INT:
+		case GEN_NUMERIC:
+			return 0;
+		case GEN_DATE:
+			return 1;
+		case GEN_LABEL:
+		case GEN_NODE:
+		case GEN_PREFIX:
+			return 2;
+		case GEN_ANY:
+			break;
+	}
+	return 3;
+}
+
+static inline int
+compare_whole(int64 a, int64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int
+compare_numbers(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
+{
+	Numeric left = gen_numeric_bound(a, upper_a);
+	Numeric right = gen_numeric_bound(b, upper_b);
+	int order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(left), NumericGetDatum(right)));
+
+	if (a->kind == GEN_INT)
+		pfree(left);
+	if (b->kind == GEN_INT)
+		pfree(right);
+	return order;
+}
+
+/* Compares two lower or two upper bounds as points on the line. */
+int
+gen_bound_cmp(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
+{
+	bool inf_a = (a->flags & (upper_a ? GEN_UPPER_INF : GEN_LOWER_INF)) != 0;
+	bool inf_b = (b->flags & (upper_b ? GEN_UPPER_INF : GEN_LOWER_INF)) != 0;
+
+	if (inf_a || inf_b)
+	{
+		int place_a = inf_a ? (upper_a ? 1 : -1) : 0;
+		int place_b = inf_b ? (upper_b ? 1 : -1) : 0;
+
+		return place_a - place_b;
+	}
+	if (a->kind != GEN_NUMERIC && b->kind != GEN_NUMERIC)
+		return compare_whole(upper_a ? a->ihi : a->ilo, upper_b ? b->ihi : b->ilo);
+	return compare_numbers(a, upper_a, b, upper_b);
+}
+
+static int
+compare_intervals(const GenView *a, const GenView *b)
+{
+	int order = gen_bound_cmp(a, false, b, false);
+
+	if (order == 0)
+		order = gen_bound_cmp(a, true, b, true);
+	if (order == 0)
+		order = (int) (a->flags & GEN_BOUND_FLAGS) - (int) (b->flags & GEN_BOUND_FLAGS);
+	return order;
+}
+
+static int
+compare_labels(const GenView *a, const GenView *b, Oid collation)
+{
+	int order;
+
+	if (a->len == b->len && memcmp(a->label, b->label, a->len) == 0)
+		return 0;
+	order = varstr_cmp(a->label, a->len, b->label, b->len,
+					   OidIsValid(collation) ? collation : C_COLLATION_OID);
+	if (order != 0)
+		return order;
+	/* A collation may find different labels equal; identity does not. */
+	order = memcmp(a->label, b->label, Min(a->len, b->len));
+	return order != 0 ? order : a->len - b->len;
+}
+
+int
+gen_identity_cmp(const GenView *a, const GenView *b, Oid collation)
+{
+	int sort_a = sort_of(a);
+	int sort_b = sort_of(b);
+
+	if (sort_a != sort_b)
+		return sort_a - sort_b;
+	if (sort_a < 2)
+		return compare_intervals(a, b);
+	return sort_a == 2 ? compare_labels(a, b, collation) : 0;
+}
+
+bool
+gen_identical(Datum a, Datum b)
+{
+	GenView left;
+	GenView right;
+
+	gen_view(a, &left);
+	gen_view(b, &right);
+	return gen_identity_cmp(&left, &right, C_COLLATION_OID) == 0;
+}
+
+uint32
+gen_identity_hash(const GenView *view)
+{
+	uint32 hash = 0;
+
+	switch ((GenKind) view->kind)
+	{
+		case GEN_ANY:
+			break;
+		case GEN_LABEL:
+		case GEN_NODE:
+		case GEN_PREFIX:
+			hash = hash_bytes((const unsigned char *) view->label, view->len);
+			break;
+		case GEN_INT:
+		case GEN_DATE:
+			hash = hash_combine(hash_bytes((const unsigned char *) &view->ilo, sizeof(int64)),
+								hash_bytes((const unsigned char *) &view->ihi, sizeof(int64)));
+			break;
+		case GEN_NUMERIC:
+			if (view->nlo)
+				hash = DatumGetUInt32(DirectFunctionCall1(hash_numeric, NumericGetDatum(view->nlo)));
+			if (view->nhi)
+				hash = hash_combine(hash, DatumGetUInt32(DirectFunctionCall1(hash_numeric,
+																			 NumericGetDatum(view->nhi))));
+			break;
+	}
+	return hash_combine(hash, murmurhash32(sort_of(view) * 16 + (view->flags & GEN_BOUND_FLAGS)));
+}
+
+/* Sorting calls it many times in one memory context. */
+static int
+compare_arguments(FunctionCallInfo fcinfo, Oid collation)
+{
+	GenView a;
+	GenView b;
+	int order;
+
+	gen_view(PG_GETARG_DATUM(0), &a);
+	gen_view(PG_GETARG_DATUM(1), &b);
+	order = gen_identity_cmp(&a, &b, collation);
+	gen_view_free(&a);
+	gen_view_free(&b);
+	return order;
+}
+
+Datum
+kanon_identity_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare_arguments(fcinfo, PG_GET_COLLATION()));
+}
+
+Datum
+kanon_identity_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, InvalidOid) == 0);
+}
+
+Datum
+kanon_identity_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, InvalidOid) != 0);
+}
+
+Datum
+kanon_identity_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) < 0);
+}
+
+Datum
+kanon_identity_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0);
+}
+
+Datum
+kanon_identity_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) > 0);
+}
+
+Datum
+kanon_identity_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0);
+}
+
+Datum
+kanon_identity_larger(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(PG_GETARG_DATUM(compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0 ? 0 : 1));
+}
+
+Datum
+kanon_identity_smaller(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(PG_GETARG_DATUM(compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0 ? 0 : 1));
+}
+
+Datum
+kanon_identity_hash(PG_FUNCTION_ARGS)
+{
+	GenView view;
+	uint32 hash;
+
+	gen_view(PG_GETARG_DATUM(0), &view);
+	hash = gen_identity_hash(&view);
+	gen_view_free(&view);
+	PG_RETURN_UINT32(hash_bytes_uint32(hash));
+}
+
+/* With a seed of zero, the low half is the plain hash. */
+Datum
+kanon_identity_hash_extended(PG_FUNCTION_ARGS)
+{
+	GenView view;
+	uint32 hash;
+
+	gen_view(PG_GETARG_DATUM(0), &view);
+	hash = gen_identity_hash(&view);
+	gen_view_free(&view);
+	PG_RETURN_UINT64(hash_bytes_uint32_extended(hash, PG_GETARG_INT64(1)));
+}

@@ -1,0 +1,453 @@
+/*
+ * leveled.c
+ *		Leveled hierarchies, as other tools exchange them: a line per leaf, then
+ *		its ancestors up to the root, separated by semicolons.
+ *
+ * Where a line repeats a label from one level to the next, the value stays as
+ * it is for that level in other tools; a tree of labels has no such step, so
+ * that it climbs on.  Fields may be quoted as in CSV.
+ */
+#include "hierarchy/catalog.h"
+
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "hierarchy/tree.h"
+
+PG_FUNCTION_INFO_V1(kanon_import_dgh);
+PG_FUNCTION_INFO_V1(kanon_import_dgh_file);
+PG_FUNCTION_INFO_V1(kanon_export_dgh);
+
+#define SEPARATOR ';'
+#define QUOTE '"'
+
+/* An import under way. */
+typedef struct Import
+{
+	MemoryContext context; /* of all that outlives a line */
+	MemoryContext line_context;
+	const char *name;
+	int line;		   /* from 1 */
+	int fields;		   /* of the first line */
+	int blank;		   /* the first of the blank lines just passed, or 0 */
+	TreeBuilder *seen; /* finds contradictions between lines */
+	ArrayBuildState *children;
+	ArrayBuildState *parents;
+	ArrayBuildState *leaves;
+} Import;
+
+#define bad_line(import, rule, ...)                 \
+	ereport(ERROR,                                  \
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT), \
+			 errmsg("line %d of hierarchy \"%s\": " rule, (import)->line, (import)->name, ##__VA_ARGS__)))
+
+/* One field; returns where the next one starts, or null after the last. */
+static const char *
+split_field(Import *import, const char *text, StringInfo field)
+{
+	resetStringInfo(field);
+	if (*text != QUOTE)
+	{
+		for (; *text && *text != SEPARATOR; text++)
+			appendStringInfoChar(field, *text);
+		return *text ? text + 1 : NULL;
+	}
+	for (text++; *text; text++)
+	{
+		if (*text == QUOTE && text[1] != QUOTE)
+			break;
+		if (*text == QUOTE)
+			text++;
+		appendStringInfoChar(field, *text);
+	}
+	if (*text != QUOTE)
+		bad_line(import, "a quoted field does not end");
+	if (text[1] != SEPARATOR && text[1] != '\0')
+		bad_line(import, "a quoted field goes on after its closing quote");
+	return text[1] ? text + 2 : NULL;
+}
+
+static List *
+split_line(Import *import, const char *line)
+{
+	List *fields = NIL;
+	StringInfoData field;
+
+	initStringInfo(&field);
+	while (line)
+	{
+		line = split_field(import, line, &field);
+		if (field.len == 0)
+			bad_line(import, "field %d is empty", list_length(fields) + 1);
+		fields = lappend(fields, pstrdup(field.data));
+	}
+	return fields;
+}
+
+static void
+append_text(Import *import, ArrayBuildState **state, const char *text)
+{
+	*state = accumArrayResult(*state, CStringGetTextDatum(text), false, TEXTOID, import->context);
+}
+
+/* A leaf may stay as it is on all levels, and so come without an edge. */
+static void
+add_label(Import *import, const char *label)
+{
+	MemoryContext old = MemoryContextSwitchTo(import->context);
+
+	tree_builder_add(import->seen, label, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+add_edge(Import *import, const char *child, const char *parent)
+{
+	MemoryContext old = MemoryContextSwitchTo(import->context);
+
+	tree_builder_add(import->seen, child, parent);
+	MemoryContextSwitchTo(old);
+	append_text(import, &import->children, child);
+	append_text(import, &import->parents, parent);
+}
+
+/* One step of a line; the root's steps and repeated labels are none. */
+static void
+import_step(Import *import, const char *child, const char *parent)
+{
+	const char *known;
+
+	if (strcmp(child, parent) == 0)
+		return;
+	if (strcmp(child, GEN_ROOT_LABEL) == 0)
+		bad_line(import, "\"%s\" stands below \"%s\", but it is the root", child, parent);
+	known = tree_builder_parent(import->seen, child);
+	if (known && strcmp(known, parent) != 0)
+		bad_line(import, "\"%s\" stands below \"%s\", and below \"%s\" before", child, parent, known);
+	if (known == NULL)
+		add_edge(import, child, parent);
+}
+
+static void
+import_fields(Import *import, List *fields)
+{
+	const char *leaf = linitial(fields);
+	const char *below = NULL;
+	ListCell *cell;
+
+	if (import->fields == 0)
+		import->fields = list_length(fields);
+	if (list_length(fields) != import->fields)
+		bad_line(import, "the line has %d fields, the first one %d", list_length(fields), import->fields);
+
+	if (tree_builder_parent(import->seen, leaf) == NULL)
+		append_text(import, &import->leaves, leaf);
+	add_label(import, leaf);
+	foreach (cell, fields)
+	{
+		if (below)
+			import_step(import, below, lfirst(cell));
+		below = lfirst(cell);
+	}
+	/* A single field is a leaf of a flat hierarchy. */
+	if (import->fields == 1)
+		import_step(import, below, GEN_ROOT_LABEL);
+}
+
+static void
+import_line(Import *import, char *line)
+{
+	MemoryContext old;
+	int len = strlen(line);
+
+	CHECK_FOR_INTERRUPTS();
+	import->line++;
+	if (len > 0 && line[len - 1] == '\r')
+		line[len - 1] = '\0';
+	if (line[strspn(line, " \t")] == '\0')
+	{
+		if (import->blank == 0)
+			import->blank = import->line;
+		return;
+	}
+	if (import->blank)
+	{
+		import->line = import->blank;
+		bad_line(import, "the line is empty, but others follow");
+	}
+	old = MemoryContextSwitchTo(import->line_context);
+	import_fields(import, split_line(import, line));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(import->line_context);
+}
+
+static Datum
+array_of(ArrayBuildState *state)
+{
+	if (state == NULL)
+		return PointerGetDatum(construct_empty_array(TEXTOID));
+	return makeArrayResult(state, CurrentMemoryContext);
+}
+
+/* Puts leaves that came without an edge below the root. */
+static void
+add_lone_leaves(Import *import)
+{
+	const char *root;
+	ListCell *cell;
+
+	foreach (cell, tree_builder_lone(import->seen, &root))
+		add_edge(import, lfirst(cell), root);
+}
+
+/* Stores what was read.  All of it comes or nothing, being one statement of the caller. */
+static int64
+finish_import(Import *import)
+{
+	Oid types[3] = {TEXTOID, TEXTARRAYOID, TEXTARRAYOID};
+	Datum values[3];
+	int64 count = import->leaves ? import->leaves->nelems : 0;
+
+	add_lone_leaves(import);
+	tree_builder_check(import->seen, import->name);
+	values[0] = CStringGetTextDatum(import->name);
+	values[1] = array_of(import->leaves);
+	if (SPI_execute_with_args("INSERT INTO kanon.dgh (name, kind, leaf_order) VALUES ($1, 'tree', $2)",
+							  2, types, values, NULL, false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "could not create hierarchy \"%s\"", import->name);
+	values[1] = array_of(import->children);
+	values[2] = array_of(import->parents);
+	if (SPI_execute_with_args("INSERT INTO kanon.dgh_edge (dgh, child, parent)"
+							  " SELECT $1, child, parent"
+							  " FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3)) AS edge (child, parent)",
+							  3, types, values, NULL, false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "could not fill hierarchy \"%s\"", import->name);
+	return count;
+}
+
+static void
+start_import(Import *import, const char *name)
+{
+	memset(import, 0, sizeof(Import));
+	import->name = name;
+	import->context = CurrentMemoryContext;
+	import->line_context = AllocSetContextCreate(CurrentMemoryContext, "kanon line", ALLOCSET_DEFAULT_SIZES);
+	import->seen = tree_builder_start();
+}
+
+/* import_dgh(name, rows): returns the number of leaves */
+Datum
+kanon_import_dgh(PG_FUNCTION_ARGS)
+{
+	Import import;
+	Datum *rows;
+	bool *nulls;
+	int count;
+	int64 leaves;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &rows, &nulls, &count);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	start_import(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	for (int i = 0; i < count; i++)
+	{
+		char *line = nulls[i] ? pstrdup("") : TextDatumGetCString(rows[i]);
+
+		import_line(&import, line);
+		pfree(line);
+	}
+	leaves = finish_import(&import);
+	SPI_finish();
+	PG_RETURN_INT64(leaves);
+}
+
+/* The next line of a file, zero bytes included, without its end. */
+static bool
+read_line(FILE *file, StringInfo line)
+{
+	int byte;
+
+	resetStringInfo(line);
+	while ((byte = getc(file)) != EOF && byte != '\n')
+		appendStringInfoChar(line, (char) byte);
+	return byte != EOF || line->len > 0;
+}
+
+/* Imports the lines of a file, which is taken to be UTF-8. */
+static void
+import_lines(Import *import, FILE *file, const char *path)
+{
+	StringInfoData line;
+
+	initStringInfo(&line);
+	while (read_line(file, &line))
+	{
+		char *text = line.data;
+		char *converted;
+
+		/* Some tools begin with a byte order mark. */
+		if (import->line == 0 && line.len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+			text += 3;
+		/* Zero bytes are not valid, either. */
+		converted = pg_any_to_server(text, line.data + line.len - text, PG_UTF8);
+		import_line(import, converted);
+		if (converted != text)
+			pfree(converted);
+	}
+	if (ferror(file))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read file \"%s\": %m", path)));
+}
+
+/* import_dgh_file(name, path): a file of the server, for those who may read those */
+Datum
+kanon_import_dgh_file(PG_FUNCTION_ARGS)
+{
+	char *path = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Import import;
+	FILE *file;
+	int64 leaves;
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to read server files"),
+				 errhint("Import the lines with %s.import_dgh, or ask for the role pg_read_server_files.",
+						 KANON_SCHEMA)));
+	file = AllocateFile(path, PG_BINARY_R);
+	if (file == NULL)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\" for reading: %m", path)));
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	start_import(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	import_lines(&import, file, path);
+	FreeFile(file);
+	leaves = finish_import(&import);
+	SPI_finish();
+	PG_RETURN_INT64(leaves);
+}
+
+static void
+append_field(StringInfo line, const char *label)
+{
+	bool quoted = strchr(label, SEPARATOR) || strchr(label, '\n') || strchr(label, '\r') || label[0] == QUOTE ||
+				  label[strspn(label, " \t")] == '\0';
+
+	if (!quoted)
+	{
+		appendStringInfoString(line, label);
+		return;
+	}
+	appendStringInfoChar(line, QUOTE);
+	for (; *label; label++)
+	{
+		if (*label == QUOTE)
+			appendStringInfoChar(line, QUOTE);
+		appendStringInfoChar(line, *label);
+	}
+	appendStringInfoChar(line, QUOTE);
+}
+
+/* Listing a hierarchy is for those who may read its table. */
+static void
+check_may_list(void)
+{
+	AclResult result = pg_class_aclcheck(kanon_relation(DGH_EDGE_TABLE), GetUserId(), ACL_SELECT);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_TABLE, DGH_EDGE_TABLE);
+}
+
+/* The leaves as export lists them: as they were imported, then those that came later. */
+static int32 *
+list_leaves(const Dgh *dgh)
+{
+	DghTree *tree = dgh->tree;
+	int32 *leaves = palloc_extended(Max(tree->nleaves, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	bool *listed = palloc_extended(tree->nnodes * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	HeapTuple row = dgh_fetch_row(dgh->name, 0, NULL);
+	int imported = 0;
+	char **order = row ? dgh_leaf_order(row, &imported) : NULL;
+	int count = 0;
+
+	for (int i = 0; i < imported; i++)
+	{
+		int node = tree_find(tree, order[i], strlen(order[i]));
+
+		if (node > 0 && tree->leaf[tree->lo[node]] == node && !listed[node])
+		{
+			leaves[count++] = node;
+			listed[node] = true;
+		}
+	}
+	for (int i = 0; i < tree->nleaves; i++)
+	{
+		if (!listed[tree->leaf[i]])
+			leaves[count++] = tree->leaf[i];
+	}
+	return leaves;
+}
+
+/*
+ * A leaf and its ancestors.  What reaches the root early repeats it, so that all
+ * lines have the same length.
+ */
+static void
+append_line(StringInfo line, const Dgh *dgh, int node)
+{
+	resetStringInfo(line);
+	append_field(line, tree_label(dgh->tree, node));
+	for (int level = 1; level <= dgh->height; level++)
+	{
+		node = Max(dgh->tree->parent[node], 0);
+		appendStringInfoChar(line, SEPARATOR);
+		append_field(line, tree_label(dgh->tree, node));
+	}
+}
+
+/* export_dgh(name): a line per leaf */
+Datum
+kanon_export_dgh(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Dgh *dgh = dgh_get(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	StringInfoData line;
+	int32 *leaves;
+
+	check_may_list();
+	if (dgh->tree == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("hierarchy \"%s\" is computed and has no list of leaves", dgh->name)));
+	kanon_materialize_expected(fcinfo);
+	dgh_pin(dgh, CurrentMemoryContext);
+	leaves = list_leaves(dgh);
+	initStringInfo(&line);
+	for (int i = 0; i < dgh->tree->nleaves; i++)
+	{
+		Datum value;
+		bool isnull = false;
+
+		CHECK_FOR_INTERRUPTS();
+		append_line(&line, dgh, leaves[i]);
+		value = CStringGetTextDatum(line.data);
+		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
+		pfree(DatumGetPointer(value));
+	}
+	return (Datum) 0;
+}

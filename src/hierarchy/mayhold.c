@@ -1,0 +1,350 @@
+/*
+ * mayhold.c
+ *		<>, <, <=, > and >= on generalized values: may it hold for at least one of
+ *		the values that each side stands for?
+ *
+ * Both sides are brought to the extent of what they stand for: as numbers where
+ * both have numbers, or as dates; what is neither is compared as text in the
+ * collation of the comparison.  A value of a text column is compared as text.
+ * Where more than one reading is possible, it may hold if it does in any.
+ */
+#include "hierarchy/compare.h"
+
+#include "utils/builtins.h"
+#include "utils/pg_locale.h"
+#include "utils/varlena.h"
+
+#include "hierarchy/tree.h"
+
+PG_FUNCTION_INFO_V1(kanon_may_be_ne);
+PG_FUNCTION_INFO_V1(kanon_may_be_lt);
+PG_FUNCTION_INFO_V1(kanon_may_be_le);
+PG_FUNCTION_INFO_V1(kanon_may_be_gt);
+PG_FUNCTION_INFO_V1(kanon_may_be_ge);
+
+/* One side of a comparison. */
+typedef struct Side
+{
+	int number; /* 0 or 1, as the arguments came */
+	const GenView *view;
+} Side;
+
+/* What a value stands for, as text: from lo to hi, or to whatever begins with hi. */
+typedef struct TextExtent
+{
+	const char *lo;
+	int lo_len;
+	const char *hi;
+	int hi_len;
+	bool open; /* hi is a prefix */
+} TextExtent;
+
+/* The node of a value in the tree that it comes from, or -1. */
+static int
+find_node(Comparison *comparison, const Side *side, Dgh **dgh)
+{
+	const GenView *view = side->view;
+
+	if (view->kind != GEN_NODE || (view->flags & GEN_UNKNOWN))
+		return -1;
+	*dgh = comparison_dgh(comparison, side->number, view->dgh);
+	if (*dgh == NULL || (*dgh)->tree == NULL)
+		return -1;
+	return tree_find((*dgh)->tree, view->label, view->len);
+}
+
+/* The numbers, or the dates, among the leaves below a node. */
+static bool
+node_interval(Dgh *dgh, int node, bool numbers, GenView *extent)
+{
+	const TreeOrder *order = tree_order(dgh, numbers ? LEAVES_AS_NUMBERS : LEAVES_AS_DATES, InvalidOid);
+	GenView greatest;
+
+	if (order->least[node] < 0)
+		return false;
+	gen_view(order->points[order->least[node]], extent);
+	gen_view(order->points[order->greatest[node]], &greatest);
+	if (extent->kind == GEN_NUMERIC || greatest.kind == GEN_NUMERIC)
+		gen_view(gen_numeric_interval(GEN_POINT, gen_numeric_bound(extent, false), gen_numeric_bound(&greatest, true)),
+				 extent);
+	else
+		extent->ihi = greatest.ihi;
+	return true;
+}
+
+/* The interval of numbers, or of dates, that a value can be read as. */
+static bool
+interval_extent(Comparison *comparison, const Side *side, bool numbers, GenView *extent)
+{
+	const GenView *view = side->view;
+	const GenView *read;
+	Dgh *dgh;
+	int node;
+
+	if (GEN_IS_INTERVAL(view))
+	{
+		*extent = *view;
+		return GEN_IS_NUMBER(view) == numbers;
+	}
+	if (view->kind == GEN_PREFIX && numbers && comparison_digits(view, extent))
+		return true;
+	if (view->kind == GEN_PREFIX && !gen_is_point(view))
+		return false;
+	node = find_node(comparison, side, &dgh);
+	if (node >= 0)
+		return node_interval(dgh, node, numbers, extent);
+	read = comparison_reread(comparison, side->number, view, numbers);
+	if (read)
+		*extent = *read;
+	return read != NULL;
+}
+
+/* May it be something else than that interval? */
+static bool
+is_mixed(Comparison *comparison, const Side *side, bool numbers)
+{
+	const TreeOrder *order;
+	Dgh *dgh;
+	int node = find_node(comparison, side, &dgh);
+
+	if (node < 0)
+		return side->view->kind == GEN_PREFIX;
+	order = tree_order(dgh, numbers ? LEAVES_AS_NUMBERS : LEAVES_AS_DATES, InvalidOid);
+	return order->before[dgh->tree->hi[node]] - order->before[dgh->tree->lo[node]] <
+		   dgh->tree->hi[node] - dgh->tree->lo[node];
+}
+
+/* May a value of a be below one of b, or equal to it? */
+static bool
+interval_may_be_below(const GenView *a, const GenView *b, bool or_equal)
+{
+	int order = gen_bound_cmp(a, false, b, true);
+
+	/* Of two moments of one day either may be the earlier. */
+	if ((a->flags | b->flags) & GEN_MOMENT)
+		or_equal = true;
+	if (order != 0 || !or_equal)
+		return order < 0;
+	return (a->flags & GEN_LOWER_INC) && (b->flags & GEN_UPPER_INC);
+}
+
+static bool
+text_extent(Comparison *comparison, const Side *side, TextExtent *extent)
+{
+	const GenView *view = side->view;
+	Dgh *dgh;
+	int node = find_node(comparison, side, &dgh);
+
+	extent->open = false;
+	if (node >= 0)
+	{
+		const TreeOrder *order = tree_order(dgh, LEAVES_AS_TEXT, comparison->collation);
+
+		if (order->least[node] < 0)
+			return false;
+		extent->lo = tree_label(dgh->tree, dgh->tree->leaf[order->least[node]]);
+		extent->hi = tree_label(dgh->tree, dgh->tree->leaf[order->greatest[node]]);
+		extent->lo_len = strlen(extent->lo);
+		extent->hi_len = strlen(extent->hi);
+		return true;
+	}
+	if (GEN_IS_INTERVAL(view) && !gen_is_point(view))
+		return false;
+	extent->lo = extent->hi = gen_text(view, &extent->lo_len);
+	if (view->kind == GEN_PREFIX)
+	{
+		extent->open = view->lo < view->len;
+		extent->lo_len = view->lo;
+	}
+	extent->hi_len = extent->lo_len;
+	return true;
+}
+
+static bool
+is_digits(const char *text, int len)
+{
+	for (int i = 0; i < len; i++)
+	{
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Do all texts that begin with the one stand together, where the one stands?  In
+ * many collations they do not: letters are taken together, punctuation is
+ * passed over.  Digits are safe.
+ */
+static bool
+prefixes_keep_order(Comparison *comparison, const TextExtent *a, const TextExtent *b)
+{
+	return (is_digits(a->lo, a->lo_len) && is_digits(b->hi, b->hi_len)) ||
+		   kanon_collation_is_c(comparison->collation);
+}
+
+static bool
+text_may_be_below(Comparison *comparison, const TextExtent *a, const TextExtent *b, bool or_equal)
+{
+	int order;
+
+	if ((a->open || b->open) && !prefixes_keep_order(comparison, a, b))
+		return true;
+	order = varstr_cmp(a->lo, a->lo_len, b->hi, b->hi_len, comparison->collation);
+	if (order < 0 || (order == 0 && (or_equal || b->open)))
+		return true;
+	return b->open && a->lo_len >= b->hi_len && memcmp(a->lo, b->hi, b->hi_len) == 0;
+}
+
+static bool
+text_extents(Comparison *comparison, const Side *a, const Side *b, TextExtent *text_a, TextExtent *text_b)
+{
+	return text_extent(comparison, a, text_a) && text_extent(comparison, b, text_b);
+}
+
+static bool
+may_be_below(Comparison *comparison, const Side *a, const Side *b, bool or_equal)
+{
+	GenView interval_a;
+	GenView interval_b;
+	TextExtent text_a;
+	TextExtent text_b;
+
+	if (((a->view->flags | b->view->flags) & GEN_FROM_TEXT) && text_extents(comparison, a, b, &text_a, &text_b))
+		return text_may_be_below(comparison, &text_a, &text_b, or_equal);
+	for (int numbers = 1; numbers >= 0; numbers--)
+	{
+		if (!interval_extent(comparison, a, numbers, &interval_a) ||
+			!interval_extent(comparison, b, numbers, &interval_b))
+			continue;
+		if (interval_may_be_below(&interval_a, &interval_b, or_equal))
+			return true;
+		if (!is_mixed(comparison, a, numbers) && !is_mixed(comparison, b, numbers))
+			return false;
+	}
+	return text_extents(comparison, a, b, &text_a, &text_b) &&
+		   text_may_be_below(comparison, &text_a, &text_b, or_equal);
+}
+
+/* What a stored value stands for today; anything, if its hierarchy is gone. */
+static void
+bring_up_to_date(Comparison *comparison, int side, GenView *view)
+{
+	Dgh *dgh;
+
+	if (!GEN_IS_BOUND(view))
+		return;
+	dgh = comparison_dgh(comparison, side, view->dgh);
+	if (dgh)
+		*view = *comparison_resolve(comparison, side, side, dgh, view);
+	else if (gen_is_itself(view))
+		view->kind = GEN_LABEL;
+	else
+		view->flags |= GEN_IS_ROOT;
+}
+
+/* A constant that names a node of the other's hierarchy stands for its leaves. */
+static void
+bind_each_other(Comparison *comparison, GenView *a, GenView *b)
+{
+	Dgh *dgh;
+
+	if (GEN_IS_BOUND(a) && !GEN_IS_BOUND(b) && (dgh = comparison_dgh(comparison, 0, a->dgh)) != NULL)
+		*b = *comparison_resolve(comparison, 0, 1, dgh, b);
+	else if (GEN_IS_BOUND(b) && !GEN_IS_BOUND(a) && (dgh = comparison_dgh(comparison, 1, b->dgh)) != NULL)
+		*a = *comparison_resolve(comparison, 1, 0, dgh, a);
+}
+
+typedef bool (*MayHold)(Comparison *comparison, const GenView *a, const GenView *b);
+
+static bool
+may_hold(FunctionCallInfo fcinfo, MayHold relation)
+{
+	Comparison *comparison = comparison_start(fcinfo);
+	GenView room[2];
+	GenView a = *comparison_argument(comparison, fcinfo, 0, &room[0]);
+	GenView b = *comparison_argument(comparison, fcinfo, 1, &room[1]);
+
+	bring_up_to_date(comparison, 0, &a);
+	bring_up_to_date(comparison, 1, &b);
+	bind_each_other(comparison, &a, &b);
+	/* The root stands for values that the hierarchy does not know, too. */
+	if ((a.flags | b.flags) & GEN_IS_ROOT)
+		return true;
+	return relation(comparison, &a, &b);
+}
+
+/* Is it one single value, however it is spelled? */
+static bool
+is_single(Comparison *comparison, int side, const GenView *view)
+{
+	const GenView *read = NULL;
+
+	if (view->kind == GEN_LABEL && !(view->flags & GEN_FROM_TEXT))
+		read = comparison_reread(comparison, side, view, true);
+	if (view->kind == GEN_LABEL && !(view->flags & GEN_FROM_TEXT) && read == NULL)
+		read = comparison_reread(comparison, side, view, false);
+	if (read)
+		view = read;
+	return gen_is_point(view) && !(view->kind == GEN_DATE && (view->flags & GEN_MOMENT));
+}
+
+static bool
+may_differ(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	return !is_single(comparison, 0, a) || !is_single(comparison, 1, b) || !comparison_avlike(comparison, a, b);
+}
+
+static bool
+may_be_lt(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	return may_be_below(comparison, &(Side){0, a}, &(Side){1, b}, false);
+}
+
+static bool
+may_be_le(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	return may_be_below(comparison, &(Side){0, a}, &(Side){1, b}, true);
+}
+
+static bool
+may_be_gt(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	return may_be_below(comparison, &(Side){1, b}, &(Side){0, a}, false);
+}
+
+static bool
+may_be_ge(Comparison *comparison, const GenView *a, const GenView *b)
+{
+	return may_be_below(comparison, &(Side){1, b}, &(Side){0, a}, true);
+}
+
+Datum
+kanon_may_be_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(may_hold(fcinfo, may_differ));
+}
+
+Datum
+kanon_may_be_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(may_hold(fcinfo, may_be_lt));
+}
+
+Datum
+kanon_may_be_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(may_hold(fcinfo, may_be_le));
+}
+
+Datum
+kanon_may_be_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(may_hold(fcinfo, may_be_gt));
+}
+
+Datum
+kanon_may_be_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(may_hold(fcinfo, may_be_ge));
+}

@@ -1,0 +1,257 @@
+/*
+ * value.c
+ *		Making a generalized value, and taking one apart.
+ *
+ * Layout after the varlena header: kind, flags, then by kind
+ *		ANY				dgh
+ *		LABEL			the label
+ *		NODE, PREFIX	dgh, generation, lo, hi, the label
+ *		INT, DATE		lo, hi as int64
+ *		NUMERIC			size of lo, lo, hi as numerics, either may be missing
+ * Nothing is aligned, since tuples store it with a one-byte header.
+ */
+#include "hierarchy/generalized.h"
+
+#include "utils/builtins.h"
+
+#define HEADER_SIZE 2
+
+static char *
+start_value(GenKind kind, uint8 flags, Size payload)
+{
+	Size size = VARHDRSZ + HEADER_SIZE + payload;
+	char *value = palloc(size);
+
+	SET_VARSIZE(value, size);
+	value[VARHDRSZ] = (char) kind;
+	value[VARHDRSZ + 1] = (char) flags;
+	return value;
+}
+
+#define PAYLOAD(value) ((value) + VARHDRSZ + HEADER_SIZE)
+
+Datum
+gen_any(int32 dgh)
+{
+	char *value = start_value(GEN_ANY, GEN_IS_ROOT, sizeof(int32));
+
+	memcpy(PAYLOAD(value), &dgh, sizeof(int32));
+	return PointerGetDatum(value);
+}
+
+Datum
+gen_label(const char *label, int len, uint8 flags)
+{
+	char *value = start_value(GEN_LABEL, flags, len);
+
+	memcpy(PAYLOAD(value), label, len);
+	return PointerGetDatum(value);
+}
+
+/* A GEN_NODE or GEN_PREFIX, all of whose fields are in the view. */
+Datum
+gen_node(const GenView *node)
+{
+	char *value = start_value(node->kind, node->flags, 4 * sizeof(int32) + node->len);
+	int32 place[4] = {node->dgh, node->generation, node->lo, node->hi};
+
+	memcpy(PAYLOAD(value), place, sizeof(place));
+	memcpy(PAYLOAD(value) + sizeof(place), node->label, node->len);
+	return PointerGetDatum(value);
+}
+
+Datum
+gen_whole_interval(GenKind kind, uint8 flags, int64 lo, int64 hi)
+{
+	char *value = start_value(kind, flags, 2 * sizeof(int64));
+	int64 bounds[2] = {lo, hi};
+
+	memcpy(PAYLOAD(value), bounds, sizeof(bounds));
+	return PointerGetDatum(value);
+}
+
+static bool
+numeric_is_between(Numeric number, int64 least, int64 greatest)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(number),
+											NumericGetDatum(int64_to_numeric(least)))) &&
+		   DatumGetBool(DirectFunctionCall2(numeric_le, NumericGetDatum(number),
+											NumericGetDatum(int64_to_numeric(greatest))));
+}
+
+/* A number as an int64, if it is one. */
+static bool
+numeric_is_whole(Numeric number, int64 *result)
+{
+	if (numeric_is_nan(number) || numeric_is_inf(number) ||
+		DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number))) != 0)
+		return false;
+	/* Tests before a conversion that raises errors. */
+	if (!numeric_is_between(number, PG_INT64_MIN, PG_INT64_MAX))
+		return false;
+	*result = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(number)));
+	return true;
+}
+
+/*
+ * An interval of numbers; a null bound is infinite.  Scales are trimmed and
+ * whole bounds become a GEN_INT, so that equal intervals have equal bytes.
+ */
+Datum
+gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi)
+{
+	int64 ilo = 0;
+	int64 ihi = 0;
+	uint32 lo_size;
+	uint32 hi_size;
+	char *value;
+
+	if (lo)
+		lo = DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(lo)));
+	if (hi)
+		hi = DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(hi)));
+	if ((!lo || numeric_is_whole(lo, &ilo)) && (!hi || numeric_is_whole(hi, &ihi)))
+		return gen_whole_interval(GEN_INT, flags, ilo, ihi);
+
+	lo_size = lo ? VARSIZE(lo) : 0;
+	hi_size = hi ? VARSIZE(hi) : 0;
+	value = start_value(GEN_NUMERIC, flags, sizeof(uint32) + lo_size + hi_size);
+	memcpy(PAYLOAD(value), &lo_size, sizeof(uint32));
+	if (lo)
+		memcpy(PAYLOAD(value) + sizeof(uint32), lo, lo_size);
+	if (hi)
+		memcpy(PAYLOAD(value) + sizeof(uint32) + lo_size, hi, hi_size);
+	return PointerGetDatum(value);
+}
+
+/* An aligned copy of a numeric that starts at any address. */
+static Numeric
+copy_numeric(const char *start, uint32 size)
+{
+	char *copy;
+
+	if (size == 0)
+		return NULL;
+	copy = palloc(size);
+	memcpy(copy, start, size);
+	return (Numeric) copy;
+}
+
+static void
+view_numeric(const char *payload, Size size, GenView *view)
+{
+	uint32 lo_size;
+
+	memcpy(&lo_size, payload, sizeof(uint32));
+	payload += sizeof(uint32);
+	size -= sizeof(uint32);
+	view->nlo = copy_numeric(payload, lo_size);
+	view->nhi = copy_numeric(payload + lo_size, size - lo_size);
+}
+
+void
+gen_view(Datum value, GenView *view)
+{
+	struct varlena *packed = (struct varlena *) DatumGetPointer(value);
+	const char *data;
+	Size size;
+
+	view->copy = NULL;
+	if (unlikely(VARATT_IS_COMPRESSED(packed) || VARATT_IS_EXTERNAL(packed)))
+		packed = view->copy = pg_detoast_datum(packed);
+	data = VARDATA_ANY(packed);
+	size = VARSIZE_ANY_EXHDR(packed) - HEADER_SIZE;
+	view->kind = (uint8) data[0];
+	view->flags = (uint8) data[1];
+	data += HEADER_SIZE;
+	switch ((GenKind) view->kind)
+	{
+		case GEN_ANY:
+			memcpy(&view->dgh, data, sizeof(int32));
+			break;
+		case GEN_LABEL:
+			view->label = data;
+			view->len = size;
+			break;
+		case GEN_NODE:
+		case GEN_PREFIX:
+			memcpy(&view->dgh, data, sizeof(int32));
+			memcpy(&view->generation, data + sizeof(int32), sizeof(int32));
+			memcpy(&view->lo, data + 2 * sizeof(int32), sizeof(int32));
+			memcpy(&view->hi, data + 3 * sizeof(int32), sizeof(int32));
+			view->label = data + 4 * sizeof(int32);
+			view->len = size - 4 * sizeof(int32);
+			break;
+		case GEN_INT:
+		case GEN_DATE:
+			memcpy(&view->ilo, data, sizeof(int64));
+			memcpy(&view->ihi, data + sizeof(int64), sizeof(int64));
+			break;
+		case GEN_NUMERIC:
+			view_numeric(data, size, view);
+			break;
+	}
+}
+
+/* A bound of an interval of numbers; null where infinite. */
+Numeric
+gen_numeric_bound(const GenView *view, bool upper)
+{
+	if (view->kind == GEN_NUMERIC)
+		return upper ? view->nhi : view->nlo;
+	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
+		return NULL;
+	return int64_to_numeric(upper ? view->ihi : view->ilo);
+}
+
+/* Frees what gen_view() allocated, for those who may not wait for their context's end. */
+void
+gen_view_free(GenView *view)
+{
+	if (view->kind == GEN_NUMERIC)
+	{
+		if (view->nlo)
+			pfree(view->nlo);
+		if (view->nhi)
+			pfree(view->nhi);
+	}
+	if (view->copy)
+		pfree(view->copy);
+}
+
+/* Does it stand for one single value? */
+bool
+gen_is_point(const GenView *view)
+{
+	switch ((GenKind) view->kind)
+	{
+		case GEN_ANY:
+			return false;
+		case GEN_LABEL:
+			return true;
+		case GEN_NODE:
+			return (view->flags & GEN_UNKNOWN) || view->hi - view->lo == 1;
+		case GEN_PREFIX:
+			return view->lo == view->len;
+		case GEN_INT:
+		case GEN_DATE:
+			return (view->flags & GEN_BOUND_FLAGS) == GEN_POINT && view->ilo == view->ihi;
+		case GEN_NUMERIC:
+			return (view->flags & GEN_BOUND_FLAGS) == GEN_POINT &&
+				   DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(view->nlo),
+													NumericGetDatum(view->nhi)));
+	}
+	return false;
+}
+
+/*
+ * Does it stand for what it prints, whatever a hierarchy says?  A node above a
+ * single leaf is a point, but not this.
+ */
+bool
+gen_is_itself(const GenView *view)
+{
+	if (view->kind == GEN_NODE)
+		return (view->flags & (GEN_UNKNOWN | GEN_LEAF)) != 0;
+	return gen_is_point(view);
+}

@@ -1,0 +1,376 @@
+/*
+ * dictionary.c
+ *		Codes for the values of a column.
+ */
+#include "recode/dictionary.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "common/shortest_dec.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+/*
+ * A raw value: itself if it is passed by value, else its bytes.  The first and
+ * last words of up to 16 bytes, together with their number, are the bytes, so
+ * that most comparisons touch nothing but the key.
+ */
+typedef struct RawKey
+{
+	uint64 first;
+	uint64 last;
+	const char *bytes; /* of longer ones */
+	uint32 size;
+} RawKey;
+
+typedef struct RawEntry
+{
+	RawKey key;
+	int32 code;
+	char status;
+} RawEntry;
+
+static inline bool
+same_raw(const RawKey *a, const RawKey *b)
+{
+	if (a->first != b->first || a->last != b->last || a->size != b->size)
+		return false;
+	return a->size <= 16 || memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static inline uint32
+hash_raw(const RawKey *key)
+{
+	uint64 hash = (key->first ^ key->size) * UINT64CONST(0x9E3779B97F4A7C15);
+
+	hash = (hash ^ (hash >> 32) ^ key->last) * UINT64CONST(0xBF58476D1CE4E5B9);
+	return (uint32) (hash >> 32);
+}
+
+#define SH_PREFIX rawindex
+#define SH_ELEMENT_TYPE RawEntry
+#define SH_KEY_TYPE RawKey
+#define SH_KEY key
+#define SH_HASH_KEY(tb, k) hash_raw(&(k))
+#define SH_EQUAL(tb, a, b) same_raw(&(a), &(b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Generalized values of one level, by identity. */
+typedef struct ValueEntry
+{
+	Datum value;
+	uint32 hash;
+	int32 code;
+	char status;
+} ValueEntry;
+
+static uint32
+hash_value(Datum value)
+{
+	GenView view;
+
+	gen_view(value, &view);
+	return gen_identity_hash(&view);
+}
+
+static bool
+same_value(Datum a, Datum b)
+{
+	GenView left;
+	GenView right;
+
+	gen_view(a, &left);
+	gen_view(b, &right);
+	return gen_identity_cmp(&left, &right, C_COLLATION_OID) == 0;
+}
+
+#define SH_PREFIX valueindex
+#define SH_ELEMENT_TYPE ValueEntry
+#define SH_KEY_TYPE Datum
+#define SH_KEY value
+#define SH_HASH_KEY(tb, k) hash_value(k)
+#define SH_EQUAL(tb, a, b) same_value(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+#define FIRST_CODES 64
+
+static int32
+add_code(DictionaryLevel *level, Datum value)
+{
+	if (level->ncodes == level->capacity)
+	{
+		level->capacity *= 2;
+		level->values = repalloc_huge(level->values, level->capacity * sizeof(Datum));
+		level->parent = repalloc_huge(level->parent, level->capacity * sizeof(int32));
+	}
+	level->values[level->ncodes] = value;
+	return level->ncodes++;
+}
+
+/* The code of a generalized value on a level; a new one is copied to stay. */
+static int32
+intern_value(Dictionary *dictionary, int level, Datum value, bool *found)
+{
+	ValueEntry *entry = valueindex_insert(dictionary->levels[level].index, value, found);
+
+	if (!*found)
+	{
+		MemoryContext old = MemoryContextSwitchTo(dictionary->context);
+
+		entry->value = datumCopy(value, false, -1);
+		entry->code = add_code(&dictionary->levels[level], entry->value);
+		MemoryContextSwitchTo(old);
+	}
+	return entry->code;
+}
+
+static Datum
+root_value(const Dictionary *dictionary)
+{
+	return dictionary->dgh ? dgh_root(dictionary->dgh) : gen_any(0);
+}
+
+/* Leads a new code to the root. */
+static void
+add_ancestors(Dictionary *dictionary, int32 code, Datum value)
+{
+	bool at_root = false;
+	bool found = false;
+
+	for (int height = 1; height <= dictionary->height && !found; height++)
+	{
+		Datum above;
+		int32 above_code;
+
+		if (at_root || DatumGetPointer(value) == NULL || dictionary->dgh == NULL)
+			above = root_value(dictionary);
+		else
+			above = dgh_climb(dictionary->dgh, value, height, &at_root);
+		above_code = intern_value(dictionary, height, above, &found);
+		dictionary->levels[height - 1].parent[code] = above_code;
+		code = above_code;
+	}
+}
+
+Dictionary *
+dictionary_create(Oid type, Dgh *dgh)
+{
+	Dictionary *dictionary = palloc0(sizeof(Dictionary));
+	Oid output;
+	bool is_varlena;
+
+	dictionary->context = CurrentMemoryContext;
+	dictionary->work = AllocSetContextCreate(CurrentMemoryContext, "kanon dictionary work", ALLOCSET_SMALL_SIZES);
+	dictionary->type = getBaseType(type);
+	get_typlenbyval(type, &dictionary->typlen, &dictionary->typbyval);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	fmgr_info(output, &dictionary->output);
+	dictionary->dgh = dgh;
+	dictionary->height = dgh ? dgh->height : 1;
+	dictionary->levels = palloc0((dictionary->height + 1) * sizeof(DictionaryLevel));
+	dictionary->raw = rawindex_create(CurrentMemoryContext, FIRST_CODES, NULL);
+	for (int i = 0; i <= dictionary->height; i++)
+	{
+		DictionaryLevel *level = &dictionary->levels[i];
+
+		level->capacity = FIRST_CODES;
+		level->values = palloc(level->capacity * sizeof(Datum));
+		level->parent = palloc(level->capacity * sizeof(int32));
+		level->index = valueindex_create(CurrentMemoryContext, FIRST_CODES, NULL);
+	}
+	/* NULL is a leaf directly below the root. */
+	add_ancestors(dictionary, add_code(&dictionary->levels[0], (Datum) 0), (Datum) 0);
+	return dictionary;
+}
+
+static Datum
+day_value(DateADT day)
+{
+	if (DATE_NOT_FINITE(day))
+		return DATE_IS_NOBEGIN(day) ? gen_label("-infinity", 9, 0) : gen_label("infinity", 8, 0);
+	return gen_whole_interval(GEN_DATE, GEN_POINT, day, day);
+}
+
+static Datum
+text_value(Dictionary *dictionary, Datum value, uint8 flags)
+{
+	char *text = OutputFunctionCall(&dictionary->output, value);
+
+	return gen_label(text, strlen(text), flags);
+}
+
+/* From the shortest digits that tell it from all others, whatever extra_float_digits says. */
+static Datum
+float_value(const char *decimal)
+{
+	Numeric number;
+
+	if (gen_parse_number(decimal, strlen(decimal), &number))
+		return gen_numeric_interval(GEN_POINT, number, number);
+	return gen_label(decimal, strlen(decimal), 0);
+}
+
+/* A char(n): blanks at its end mean nothing, and no hierarchy's label has them. */
+static Datum
+padded_value(BpChar *value)
+{
+	char *text = VARDATA_ANY(value);
+
+	return gen_label(text, bpchartruelen(text, VARSIZE_ANY_EXHDR(value)), GEN_FROM_TEXT);
+}
+
+static Datum
+level_zero_value(Dictionary *dictionary, Datum value)
+{
+	char decimal[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	/* What another anonymization view published. */
+	if (dictionary->type == kanon_generalized_type())
+		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	switch (dictionary->type)
+	{
+		case INT2OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt16(value), DatumGetInt16(value));
+		case INT4OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt32(value), DatumGetInt32(value));
+		case INT8OID:
+			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt64(value), DatumGetInt64(value));
+		case NUMERICOID:
+			if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
+				return text_value(dictionary, value, 0);
+			return gen_numeric_interval(GEN_POINT, DatumGetNumeric(value), DatumGetNumeric(value));
+		case FLOAT4OID:
+			float_to_shortest_decimal_buf(DatumGetFloat4(value), decimal);
+			return float_value(decimal);
+		case FLOAT8OID:
+			double_to_shortest_decimal_buf(DatumGetFloat8(value), decimal);
+			return float_value(decimal);
+		case DATEOID:
+			return day_value(DatumGetDateADT(value));
+		case TIMESTAMPOID:
+			return day_value(DatumGetDateADT(DirectFunctionCall1(timestamp_date, value)));
+		case TIMESTAMPTZOID:
+			return day_value(DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value)));
+		case BPCHAROID:
+			return padded_value(DatumGetBpCharPP(value));
+		case TEXTOID:
+		case VARCHAROID:
+		case NAMEOID:
+			return text_value(dictionary, value, GEN_FROM_TEXT);
+		default:
+			return text_value(dictionary, value, 0);
+	}
+}
+
+Datum
+dictionary_value(Dictionary *dictionary, Datum value)
+{
+	Datum raw = level_zero_value(dictionary, value);
+
+	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
+}
+
+/* The first and last words of some bytes, which overlap where they are few. */
+static inline void
+read_words(const char *bytes, uint32 size, RawKey *key)
+{
+	uint32 halves[2];
+
+	key->first = key->last = 0;
+	if (size >= 8)
+	{
+		memcpy(&key->first, bytes, 8);
+		memcpy(&key->last, bytes + size - 8, 8);
+	}
+	else if (size >= 4)
+	{
+		memcpy(&halves[0], bytes, 4);
+		memcpy(&halves[1], bytes + size - 4, 4);
+		key->first = halves[0] | (uint64) halves[1] << 32;
+	}
+	else if (size > 0)
+		key->first = (uint8) bytes[0] | (uint64) (uint8) bytes[size / 2] << 8 | (uint64) (uint8) bytes[size - 1] << 16;
+}
+
+static inline void
+read_key(const Dictionary *dictionary, Datum value, RawKey *key)
+{
+	if (dictionary->typbyval)
+	{
+		key->first = (uint64) value;
+		key->last = 0;
+		key->bytes = NULL;
+		key->size = 0;
+		return;
+	}
+	if (dictionary->typlen == -1)
+	{
+		struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+
+		key->bytes = VARDATA_ANY(packed);
+		key->size = VARSIZE_ANY_EXHDR(packed);
+	}
+	else
+	{
+		key->bytes = DatumGetPointer(value);
+		key->size = datumGetSize(value, false, dictionary->typlen);
+	}
+	read_words(key->bytes, key->size, key);
+	if (key->size > 16)
+		key->last ^= hash_bytes((const unsigned char *) key->bytes, key->size);
+}
+
+/* First sight of a value.  Different ones may generalize alike even at level 0. */
+static int32
+learn(Dictionary *dictionary, RawKey *key, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(dictionary->work);
+	Datum generalized = dictionary_value(dictionary, value);
+	RawEntry *entry;
+	bool found;
+	int32 code = intern_value(dictionary, 0, generalized, &found);
+
+	if (!found)
+		add_ancestors(dictionary, code, generalized);
+	MemoryContextReset(dictionary->work);
+	MemoryContextSwitchTo(dictionary->context);
+	if (key->bytes)
+	{
+		char *copy = palloc(Max(key->size, 1));
+
+		memcpy(copy, key->bytes, key->size);
+		key->bytes = copy;
+	}
+	entry = rawindex_insert(dictionary->raw, *key, &found);
+	entry->code = code;
+	MemoryContextSwitchTo(old);
+	return code;
+}
+
+/* The code of a raw value at level 0. */
+int32
+dictionary_code(Dictionary *dictionary, Datum value, bool isnull)
+{
+	RawKey key;
+	RawEntry *entry;
+
+	if (isnull)
+		return NULL_CODE;
+	read_key(dictionary, value, &key);
+	entry = rawindex_lookup(dictionary->raw, key);
+	return entry ? entry->code : learn(dictionary, &key, value);
+}

@@ -1,0 +1,254 @@
+/*
+ * histogram.c
+ *		Classes of equal rows.
+ *
+ * Memory grows with the number of classes and with k, never with rows: beyond k
+ * individuals, and beyond l sensitive values where only l is asked for, a class
+ * stops keeping more.
+ */
+#include "recode/recode.h"
+
+#include "common/hashfn.h"
+#include "utils/memutils.h"
+
+typedef struct ClassEntry
+{
+	int32 class;
+	uint32 hash;
+	char status;
+} ClassEntry;
+
+/* As a key, this stands for histogram->wanted. */
+#define WANTED (-1)
+
+static inline uint32
+hash_codes(const int32 *codes, int count)
+{
+	uint64 hash = 0;
+
+	for (int i = 0; i < count; i++)
+		hash = (hash ^ (uint32) codes[i]) * UINT64CONST(0x9E3779B97F4A7C15);
+	return (uint32) (hash >> 32) ^ (uint32) hash;
+}
+
+static inline bool
+same_codes(const Histogram *histogram, int32 stored, int32 key)
+{
+	int width = histogram->recoder->ncolumns;
+	const int32 *codes = histogram->codes + (Size) stored * width;
+
+	if (key != WANTED)
+		return stored == key;
+	return memcmp(codes, histogram->wanted, width * sizeof(int32)) == 0;
+}
+
+#define HISTOGRAM(tb) ((Histogram *) (tb)->private_data)
+
+#define SH_PREFIX classindex
+#define SH_ELEMENT_TYPE ClassEntry
+#define SH_KEY_TYPE int32
+#define SH_KEY class
+#define SH_HASH_KEY(tb, k) hash_codes(HISTOGRAM(tb)->wanted, HISTOGRAM(tb)->recoder->ncolumns)
+#define SH_EQUAL(tb, a, b) same_codes(HISTOGRAM(tb), a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+#define FIRST_CLASSES 256
+
+static void *
+grow(void *array, int count, Size size)
+{
+	return array ? repalloc_huge(array, (Size) count * size) : palloc_extended((Size) count * size, MCXT_ALLOC_HUGE);
+}
+
+static void
+make_room(Histogram *histogram)
+{
+	Recoder *recoder = histogram->recoder;
+	int capacity = histogram->capacity;
+
+	histogram->codes = grow(histogram->codes, capacity, recoder->ncolumns * sizeof(int32));
+	histogram->cells = grow(histogram->cells, capacity, sizeof(Cell *));
+	if (histogram->rows)
+		histogram->rows = grow(histogram->rows, capacity, sizeof(int64));
+	if (histogram->individuals)
+		histogram->individuals = grow(histogram->individuals, capacity, sizeof(Bag));
+	if (histogram->sensitive)
+		histogram->sensitive = grow(histogram->sensitive, capacity, recoder->nsensitive * sizeof(Bag));
+}
+
+/* A histogram in the current context; without counting it only tells classes apart. */
+Histogram *
+histogram_create(Recoder *recoder, bool counting)
+{
+	Histogram *histogram = palloc0(sizeof(Histogram));
+
+	histogram->context = CurrentMemoryContext;
+	histogram->recoder = recoder;
+	histogram->capacity = FIRST_CLASSES;
+	histogram->index = classindex_create(CurrentMemoryContext, FIRST_CLASSES, histogram);
+	if (counting)
+	{
+		histogram->rows = palloc(sizeof(int64));
+		if (!recoder->count_rows)
+			histogram->individuals = palloc(sizeof(Bag));
+		if (recoder->nsensitive > 0)
+			histogram->sensitive = palloc(sizeof(Bag));
+	}
+	make_room(histogram);
+	return histogram;
+}
+
+/* The class of some codes, or -1. */
+int
+histogram_find(Histogram *histogram, const int32 *codes)
+{
+	ClassEntry *entry;
+
+	histogram->wanted = codes;
+	entry = classindex_lookup(histogram->index, WANTED);
+	return entry ? entry->class : -1;
+}
+
+/* The class of some codes, made if it is new. */
+int
+histogram_class(Histogram *histogram, const int32 *codes)
+{
+	int width = histogram->recoder->ncolumns;
+	int nsensitive = histogram->recoder->nsensitive;
+	ClassEntry *entry;
+	bool found;
+	int class;
+
+	histogram->wanted = codes;
+	entry = classindex_insert(histogram->index, WANTED, &found);
+	if (found)
+		return entry->class;
+
+	if (histogram->nclasses == histogram->capacity)
+	{
+		histogram->capacity *= 2;
+		make_room(histogram);
+	}
+	class = entry->class = histogram->nclasses++;
+	memcpy(histogram->codes + (Size) class * width, codes, width * sizeof(int32));
+	histogram->cells[class] = NULL;
+	if (histogram->rows)
+		histogram->rows[class] = 0;
+	if (histogram->individuals)
+		memset(&histogram->individuals[class], 0, sizeof(Bag));
+	if (histogram->sensitive)
+		memset(&histogram->sensitive[(Size) class * nsensitive], 0, nsensitive * sizeof(Bag));
+	return class;
+}
+
+/* Where a key is, or belongs. */
+static int
+bag_place(const Bag *bag, uint64 key)
+{
+	int lo = 0;
+	int hi = bag->size;
+
+	while (lo < hi)
+	{
+		int middle = (lo + hi) / 2;
+
+		if (bag->keys[middle] < key)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+/*
+ * Adds a key; a full bag (limit > 0) takes no new ones.  A count of zero says
+ * that the bag keeps no counts.
+ */
+static void
+bag_add(MemoryContext context, Bag *bag, uint64 key, int64 count, int limit)
+{
+	int place;
+
+	if (limit > 0 && bag->size >= limit)
+		return;
+	place = bag_place(bag, key);
+	if (place < bag->size && bag->keys[place] == key)
+	{
+		if (bag->counts)
+			bag->counts[place] += count;
+		return;
+	}
+	if (bag->size == bag->room)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		bag->room = bag->room ? bag->room * 2 : 2;
+		bag->keys = bag->size ? repalloc(bag->keys, bag->room * sizeof(uint64)) : palloc(bag->room * sizeof(uint64));
+		if (count > 0)
+			bag->counts = bag->size ? repalloc(bag->counts, bag->room * sizeof(int64)) : palloc(bag->room * sizeof(int64));
+		MemoryContextSwitchTo(old);
+	}
+	memmove(bag->keys + place + 1, bag->keys + place, (bag->size - place) * sizeof(uint64));
+	bag->keys[place] = key;
+	if (bag->counts)
+	{
+		memmove(bag->counts + place + 1, bag->counts + place, (bag->size - place) * sizeof(int64));
+		bag->counts[place] = count;
+	}
+	bag->size++;
+}
+
+/* Takes all of another bag in. */
+void
+bag_merge(Bag *bag, const Bag *other, int limit)
+{
+	for (int i = 0; i < other->size; i++)
+		bag_add(CurrentMemoryContext, bag, other->keys[i], other->counts ? other->counts[i] : 0, limit);
+}
+
+void
+histogram_add(Histogram *histogram, const RecodeRow *row)
+{
+	Recoder *recoder = histogram->recoder;
+	int class = histogram_class(histogram, row->codes);
+
+	histogram->rows[class]++;
+	if (histogram->individuals)
+		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->k);
+	for (int i = 0; i < recoder->nsensitive; i++)
+		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
+				row->sensitive[i], recoder->t > 0 ? 1 : 0, recoder->t > 0 ? 0 : recoder->l + 1);
+}
+
+/* Takes a class of another histogram over, with all that is known of it. */
+void
+histogram_take(Histogram *histogram, const Histogram *other, int class)
+{
+	Recoder *recoder = histogram->recoder;
+	int taken = histogram_class(histogram, other->codes + (Size) class * recoder->ncolumns);
+	MemoryContext old = MemoryContextSwitchTo(histogram->context);
+
+	histogram->rows[taken] += other->rows[class];
+	if (histogram->individuals)
+		bag_merge(&histogram->individuals[taken], &other->individuals[class], recoder->k);
+	for (int i = 0; i < recoder->nsensitive; i++)
+		bag_merge(&histogram->sensitive[(Size) taken * recoder->nsensitive + i],
+				  &other->sensitive[(Size) class * recoder->nsensitive + i], recoder->t > 0 ? 0 : recoder->l + 1);
+	MemoryContextSwitchTo(old);
+}
+
+/* A hash of the cell that a class belongs to at a step. */
+uint32
+histogram_hash(const Recoder *recoder, const int32 *codes, int step)
+{
+	uint32 hash = 0;
+
+	for (int i = 0; i < recoder->ncolumns; i++)
+		hash = hash_combine(hash, murmurhash32(dictionary_climb(recoder->columns[i], codes[i], 0, recoder_level(recoder, step, i))));
+	return hash;
+}

@@ -1,0 +1,148 @@
+/*
+ * recode.h
+ *		Recoding: from rows to the cells in which they are published.
+ *
+ * A recoding is a chain of steps, each of which raises one column by one level.
+ * The rows that agree in all columns at a step form a cell; cells of later steps
+ * are unions of cells of earlier ones.  A row is published in the first cell on
+ * its way whose unpublished rows satisfy the privacy predicate.  What is left
+ * after the last step, where every column is at its root, is suppressed.
+ *
+ * Since cells are nested, the rows of one cell decide alone what is published
+ * inside it.  Recoding all rows, or only those of a cell up to that cell's step,
+ * gives the same cells.
+ *
+ * Rows with equal values form a class; all that happens, happens to classes.
+ */
+#ifndef KANON_RECODE_H
+#define KANON_RECODE_H
+
+#include "recode/dictionary.h"
+
+/* Step s raises steps[s - 1].column to steps[s - 1].level. */
+typedef struct RecodeStep
+{
+	int column;
+	int level;
+} RecodeStep;
+
+/* How far apart two distributions of sensitive values are. */
+typedef enum Distance
+{
+	DISTANCE_EQUAL,
+	DISTANCE_HIERARCHICAL,
+	DISTANCE_ORDERED
+} Distance;
+
+typedef struct ValueTree ValueTree;
+
+typedef struct RecodeSensitive
+{
+	Dictionary *dictionary;
+	Distance distance;
+	/* The distribution over the whole input, by code; for t only. */
+	double *share;
+	int nshares;
+	int32 *order; /* codes in the order of their values; DISTANCE_ORDERED */
+	ValueTree *tree; /* DISTANCE_HIERARCHICAL */
+} RecodeSensitive;
+
+typedef struct Recoder
+{
+	MemoryContext context;
+	int ncolumns;
+	Dictionary **columns;
+	int nsteps;
+	RecodeStep *steps;
+	int16 *levels; /* of each column after each step: levels[step * ncolumns + column] */
+
+	/* The privacy predicate. */
+	int k;
+	int l;	  /* 0: not asked for */
+	double t; /* 0: not asked for */
+	bool count_rows; /* each row is an individual of its own */
+	int nsensitive;	 /* columns that l or t concern */
+	RecodeSensitive *sensitive;
+
+	struct cellindex_hash *cells;
+} Recoder;
+
+/* A published cell, or the set of suppressed rows. */
+typedef struct Cell
+{
+	int step;
+	bool suppressed;
+	bool witnessed; /* a member satisfies the query's conditions */
+	bool *nulls;	/* of each column, as all that follows; in one piece of memory */
+	int32 *codes;	/* at its level */
+	Datum values[FLEXIBLE_ARRAY_MEMBER];
+} Cell;
+
+/* A set of keys with counts, in the order of keys. */
+typedef struct Bag
+{
+	int size;
+	int room;
+	uint64 *keys;
+	int64 *counts; /* null: only presence matters */
+} Bag;
+
+/* Classes of rows and what the predicate needs to know of each. */
+typedef struct Histogram
+{
+	MemoryContext context;
+	Recoder *recoder;
+	int nclasses;
+	int capacity;
+	int32 *codes; /* ncolumns per class */
+	struct classindex_hash *index;
+	Cell **cells; /* per class, null until it is published */
+	int *leaders; /* per class that is not, the one that its group's counts are with */
+
+	/* Null where classes are only told apart. */
+	int64 *rows;
+	Bag *individuals;
+	Bag *sensitive; /* nsensitive per class */
+
+	const int32 *wanted; /* codes that a lookup is after */
+} Histogram;
+
+/* One row, in codes. */
+typedef struct RecodeRow
+{
+	int32 *codes;
+	uint64 individual; /* a hash of the identifiers */
+	int32 *sensitive;
+} RecodeRow;
+
+/* histogram.c */
+extern Histogram *histogram_create(Recoder *recoder, bool counting);
+extern int histogram_find(Histogram *histogram, const int32 *codes);
+extern int histogram_class(Histogram *histogram, const int32 *codes);
+extern void histogram_add(Histogram *histogram, const RecodeRow *row);
+extern void histogram_take(Histogram *histogram, const Histogram *other, int class);
+extern uint32 histogram_hash(const Recoder *recoder, const int32 *codes, int step);
+extern void bag_merge(Bag *bag, const Bag *other, int limit);
+
+/* chain.c */
+extern void recoder_prepare(Recoder *recoder);
+extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
+extern void recode(Histogram *histogram, int first_step, int last_step);
+extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed);
+extern bool recoder_groups(const Recoder *recoder);
+
+/* privacy.c */
+typedef struct Group Group;
+extern bool privacy_holds(const Recoder *recoder, int64 individuals, const Bag *sensitive);
+
+/* valuetree.c */
+extern ValueTree *valuetree_create(const Dictionary *dictionary, int ncodes);
+extern double valuetree_distance(const ValueTree *tree, const double *share, const double *other);
+
+static inline int
+recoder_level(const Recoder *recoder, int step, int column)
+{
+	return recoder->levels[step * recoder->ncolumns + column];
+}
+
+#endif

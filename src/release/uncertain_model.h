@@ -1,0 +1,72 @@
+/*
+ * uncertain_model.h
+ *		The kinds of noise of the uncertain model, and what they mean for a row
+ *		among others.
+ */
+#ifndef KANON_RELEASE_UNCERTAIN_MODEL_H
+#define KANON_RELEASE_UNCERTAIN_MODEL_H
+
+#include "release/kdtree.h"
+#include "release/noise.h"
+
+/*
+ * The factor of a column without spread: whatever differs there is out of
+ * reach.  Finite, so that it times no difference is 0.
+ */
+#define NO_SPREAD_FACTOR 1e300
+
+/*
+ * A kind of noise.  What another row adds to the expected anonymity of a row,
+ * and how well it fits, depend on how they differ: the model's shape of that is
+ * `width` doubles, one (their distance) or one per column, not negative; a row
+ * whose shape is smaller everywhere adds at least as much and fits at least as
+ * well.
+ */
+typedef struct NoiseModel
+{
+	const char *name;
+
+	/* One column of one row; a spread of 0 means that z is the value itself. */
+	double (*fit)(double z, double spread, double x);			   /* log of the density at x */
+	double (*mass)(double z, double spread, double lo, double hi); /* the share between lo and hi */
+	double (*draw)(NoiseSource *source, double x, double spread);  /* a z for x */
+
+	/* Rows as others see them. */
+	int (*width)(int ncolumns);
+	void (*shapes)(const KdTree *tree, const KdQuery *query, int first, int count, double *shapes);
+	void (*box)(const KdTree *tree, const KdQuery *query, int node, double *near, double *far);
+	double (*misfit)(const double *shape, int width); /* factors 1 / spread: the density is exp(-misfit^2 / 2) of its largest */
+
+	/*
+	 * What rows with these shapes add, never more than the truth, of which at
+	 * most the share `excess` and `tail` per row are missing; and its derivative
+	 * by the logarithm of the spread.
+	 */
+	double (*sum)(const double *shapes, int count, int width, double spread, double *slope);
+	double (*exact)(const double *shapes, int count, int width, double spread);
+	double excess;
+	double tail;
+	double most; /* the most that one other row can add */
+
+	/* The spread if the rows were even, `count` of them being within `distance`. */
+	double (*guess)(int ncolumns, double k, int count, double distance);
+} NoiseModel;
+
+extern const NoiseModel gaussian_noise;
+extern const NoiseModel uniform_noise;
+
+/* The model of that name, or an error. */
+extern const NoiseModel *noise_model(const char *name);
+
+/* What is around a row. */
+typedef struct Crowd Crowd;
+
+extern Crowd *crowd_create(const KdTree *tree, const NoiseModel *model);
+/* Turns to a row; returns how many rows are equal to it, itself included. */
+extern int crowd_around(Crowd *crowd, const double *point, const double *factors);
+/* The spread, in units of 1 / factor, for k; NaN where no spread reaches it. */
+extern double crowd_spread(Crowd *crowd, double k, double guess);
+/* The expected anonymity for a spread, short of it by less than 1e-12. */
+extern double crowd_anonymity(Crowd *crowd, double spread);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * allrows.c
+ *		Anonymize-then-Select.
+ *
+ * Rows are read twice, once to count classes and once to publish them, so that
+ * memory does not grow with rows.  A source that might not give the same rows
+ * twice is read once and kept in a tuplestore.  With a block size, blocks of rows
+ * in the order of their identifiers are kept and recoded one after the other.
+ */
+#include "scan/allrows.h"
+
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "scan/partitions.h"
+#include "scan/shuffle.h"
+
+typedef enum Reading
+{
+	READ_TWICE,
+	READ_AND_KEEP,
+	READ_BLOCKS,
+	READ_PARTS /* what the first two turn into when classes do not fit into memory */
+} Reading;
+
+struct AllRows
+{
+	Anonymizer *anonymizer;
+	Reading reading;
+	bool started;
+	Witness witness;
+	void *witness_arg;
+
+	SourceRun *run;
+	Tuplestorestate *store;
+	TupleTableSlot *slot; /* for rows of the store */
+
+	Partitions *parts;
+
+	/* Blocks.  Handed out in the order of their identifiers, the rows would say whose they are. */
+	MemoryContext block;
+	Shuffle *shuffle;
+	MinimalTuple ahead; /* the first row of the next block */
+	uint64 last_individual;
+};
+
+AllRows *
+allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+{
+	AllRows *rows = palloc0(sizeof(AllRows));
+
+	rows->reading = aview->block_size > 0 ? READ_BLOCKS : source_is_stable(aview) ? READ_TWICE : READ_AND_KEEP;
+	if (rows->reading == READ_BLOCKS)
+	{
+		for (int i = 0; i < aview->ncolumns; i++)
+		{
+			if (aview->columns[i].role == ROLE_ID)
+				wanted = bms_add_member(bms_copy(wanted), i);
+		}
+	}
+	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
+	if (!recoder_groups(rows->anonymizer->recoder))
+		rows->reading = READ_TWICE; /* and in fact once */
+	if (rows->reading != READ_TWICE)
+		anonymizer_keep_rows(rows->anonymizer);
+	return rows;
+}
+
+void
+allrows_ask_witness(AllRows *rows, Witness witness, void *arg)
+{
+	rows->witness = witness;
+	rows->witness_arg = arg;
+}
+
+Anonymizer *
+allrows_anonymizer(AllRows *rows)
+{
+	return rows->anonymizer;
+}
+
+void
+witness_cells(Anonymizer *anonymizer, Witness witness, void *arg)
+{
+	Histogram *classes = anonymizer->classes;
+
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		Cell *cell = classes->cells[class];
+
+		if (cell == NULL || cell->suppressed || cell->witnessed)
+			continue;
+		cell->witnessed = witness(arg, classes->codes + (Size) class * anonymizer->recoder->ncolumns);
+		if (class % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+make_store(AllRows *rows, TupleDesc desc)
+{
+	rows->store = tuplestore_begin_heap(false, false, work_mem);
+	if (rows->slot == NULL)
+		rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+}
+
+static SourceRun *
+run_source(AllRows *rows, List *order_by)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
+
+	return source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+}
+
+static List *
+id_columns(const Anonymizer *anonymizer)
+{
+	List *columns = NIL;
+
+	for (int i = 0; i < anonymizer->nids; i++)
+		columns = lappend_int(columns, anonymizer->ids[i]);
+	return columns;
+}
+
+/* Divides the source, or what was kept of it, into parts that fit into memory. */
+static void
+divide(AllRows *rows, int64 rows_counted)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	TupleTableSlot *slot = rows->slot;
+	SourceRun *run = NULL;
+
+	if (rows->reading == READ_TWICE)
+	{
+		anonymizer_keep_rows(anonymizer);
+		run = run_source(rows, NIL);
+	}
+	rows->parts = partitions_create(anonymizer, rows_counted, source_rows(anonymizer),
+									run ? CreateTupleDescCopy(source_desc(run)) : slot->tts_tupleDescriptor);
+	while (run ? source_next(run, &slot) : anonymizer_kept_row(anonymizer, rows->store, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		partitions_add(rows->parts, slot);
+	}
+	if (run)
+		source_end(run);
+	else
+	{
+		tuplestore_end(rows->store);
+		rows->store = NULL;
+	}
+	rows->reading = READ_PARTS;
+	partitions_recode(rows->parts, rows->witness, rows->witness_arg);
+}
+
+/* Recodes the whole source. */
+static void
+recode_source(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	int64 overflow;
+
+	if (rows->reading == READ_AND_KEEP)
+	{
+		SourceRun *run = run_source(rows, NIL);
+
+		make_store(rows, CreateTupleDescCopy(source_desc(run)));
+		source_end(run);
+	}
+	overflow = anonymizer_recode(anonymizer, rows->store, true);
+	if (overflow > 0)
+		divide(rows, overflow);
+	else if (rows->witness)
+		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+}
+
+/* What has to happen before the first row. */
+static void
+prepare(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	rows->started = true;
+	if (rows->reading == READ_BLOCKS)
+	{
+		anonymizer_learn_distributions(anonymizer);
+		rows->run = run_source(rows, id_columns(anonymizer));
+		rows->block = AllocSetContextCreate(anonymizer->context, "kanon block", ALLOCSET_DEFAULT_SIZES);
+	}
+	else if (recoder_groups(anonymizer->recoder))
+		recode_source(rows);
+	if (rows->reading == READ_TWICE)
+		rows->run = run_source(rows, NIL);
+	MemoryContextSwitchTo(old);
+}
+
+/* The next row for a block, unless the block is full and the row is of someone new. */
+static bool
+next_for_block(AllRows *rows, int64 size, TupleTableSlot **slot)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	uint64 before = rows->last_individual;
+	MemoryContext old;
+
+	if (!source_next(rows->run, slot))
+		return false;
+	anonymizer_read(anonymizer, &anonymizer->published, *slot, true);
+	rows->last_individual = anonymizer->row.individual;
+	if (size < anonymizer->aview->block_size || (!anonymizer->recoder->count_rows && before == rows->last_individual))
+		return true;
+	old = MemoryContextSwitchTo(anonymizer->context);
+	rows->ahead = ExecCopySlotMinimalTuple(*slot);
+	MemoryContextSwitchTo(old);
+	return false;
+}
+
+static void
+end_block(AllRows *rows)
+{
+	if (rows->shuffle)
+		shuffle_end(rows->shuffle);
+	rows->shuffle = NULL;
+	if (rows->block)
+		MemoryContextReset(rows->block);
+}
+
+/* Reads and recodes a block; false after the last one. */
+static bool
+next_block(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	Histogram *histogram;
+	TupleTableSlot *slot;
+	int64 size = 0;
+
+	end_block(rows);
+	if (rows->slot == NULL)
+		rows->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(source_desc(rows->run)), &TTSOpsMinimalTuple);
+	MemoryContextSwitchTo(rows->block);
+	rows->shuffle = shuffle_create(source_desc(rows->run));
+	recoder_forget_cells(anonymizer->recoder, rows->block);
+	histogram = histogram_create(anonymizer->recoder, true);
+	if (rows->ahead)
+	{
+		slot = ExecStoreMinimalTuple(rows->ahead, rows->slot, true);
+		rows->ahead = NULL;
+		anonymizer_count(anonymizer, histogram, slot, &anonymizer->published);
+		shuffle_add(rows->shuffle, slot);
+		size++;
+	}
+	while (next_for_block(rows, size, &slot))
+	{
+		anonymizer_count(anonymizer, histogram, slot, &anonymizer->published);
+		shuffle_add(rows->shuffle, slot);
+		size++;
+	}
+	recode(histogram, 0, anonymizer->recoder->nsteps);
+	anonymizer->classes = histogram;
+	if (rows->witness)
+		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+	MemoryContextSwitchTo(old);
+	return size > 0;
+}
+
+static bool
+next_of_block(AllRows *rows, TupleTableSlot **slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->block);
+	bool found = rows->shuffle && shuffle_next(rows->shuffle, slot);
+
+	while (!found && next_block(rows))
+		found = shuffle_next(rows->shuffle, slot);
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+static bool
+next_source_row(AllRows *rows, TupleTableSlot **slot)
+{
+	*slot = rows->slot;
+	switch (rows->reading)
+	{
+		case READ_TWICE:
+			return source_next(rows->run, slot);
+		case READ_AND_KEEP:
+			return anonymizer_kept_row(rows->anonymizer, rows->store, rows->slot);
+		case READ_BLOCKS:
+			return next_of_block(rows, slot);
+		case READ_PARTS:
+			return partitions_next(rows->parts, slot);
+	}
+	return false;
+}
+
+/* The next published row; only the columns asked for are filled in. */
+bool
+allrows_next(AllRows *rows, Datum *values, bool *nulls)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	bool groups = recoder_groups(anonymizer->recoder);
+	TupleTableSlot *slot;
+	Cell *cell = NULL;
+
+	if (!rows->started)
+		prepare(rows);
+	while (next_source_row(rows, &slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		anonymizer_read(anonymizer, &anonymizer->published, slot, false);
+		if (groups)
+		{
+			cell = anonymizer_cell(anonymizer);
+			if (cell == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						 errmsg("the source of an anonymization view changed while it was read")));
+			if (rows->witness && !cell->witnessed)
+				continue;
+		}
+		anonymizer_publish(anonymizer, slot, cell, values, nulls);
+		return true;
+	}
+	return false;
+}
+
+/* From the start again, with what is known so far. */
+void
+allrows_rewind(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	if (rows->run)
+	{
+		source_end(rows->run);
+		rows->run = run_source(rows, rows->reading == READ_BLOCKS ? id_columns(anonymizer) : NIL);
+		rows->ahead = NULL;
+	}
+	if (rows->parts)
+		partitions_rewind(rows->parts);
+	if (rows->store)
+		tuplestore_rescan(rows->store);
+	end_block(rows);
+	MemoryContextSwitchTo(old);
+}
+
+void
+allrows_end(AllRows *rows)
+{
+	if (rows->run)
+		source_end(rows->run);
+	end_block(rows);
+	if (rows->slot)
+		ExecDropSingleTupleTableSlot(rows->slot);
+	if (rows->store)
+		tuplestore_end(rows->store);
+	if (rows->parts)
+		partitions_end(rows->parts);
+	rows->run = NULL;
+	rows->store = NULL;
+	rows->slot = NULL;
+}

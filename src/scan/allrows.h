@@ -1,0 +1,26 @@
+/*
+ * allrows.h
+ *		Anonymize-then-Select: every row of the source, as it is published.
+ */
+#ifndef KANON_ALLROWS_H
+#define KANON_ALLROWS_H
+
+#include "scan/anonymizer.h"
+
+/* Does a class, given by its codes at level 0, satisfy the conditions asked of a witness? */
+typedef bool (*Witness)(void *arg, const int32 *codes);
+
+typedef struct AllRows AllRows;
+
+extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* Only groups with a witness count; to be called before the first row is asked for. */
+extern void allrows_ask_witness(AllRows *rows, Witness witness, void *arg);
+extern Anonymizer *allrows_anonymizer(AllRows *rows);
+extern bool allrows_next(AllRows *rows, Datum *values, bool *nulls);
+extern void allrows_rewind(AllRows *rows);
+extern void allrows_end(AllRows *rows);
+
+/* Marks the cells of known classes that have a witness. */
+extern void witness_cells(Anonymizer *anonymizer, Witness witness, void *arg);
+
+#endif

@@ -1,0 +1,541 @@
+/*
+ * anonymizer.c
+ *		Reading, recoding and publishing rows.
+ */
+#include "scan/anonymizer.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/builtins.h"
+#include "utils/typcache.h"
+
+/* What a missing identifier counts as: all of them are one unknown individual. */
+#define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
+
+typedef enum Showing
+{
+	SHOW_AS_IT_IS,
+	SHOW_NOT,
+	SHOW_UNLESS_SUPPRESSED,
+	SHOW_GENERALIZED_UNLESS_SUPPRESSED
+} Showing;
+
+/* A column of a source row, other than quasi-identifiers. */
+typedef struct ShownColumn
+{
+	int column;
+	int place;
+	Showing showing;
+	Dictionary *dictionary; /* SHOW_GENERALIZED_UNLESS_SUPPRESSED */
+} ShownColumn;
+
+static void
+lay_out(RowLayout *layout, const AView *aview, const Bitmapset *columns)
+{
+	int column = -1;
+
+	layout->place = palloc(Max(aview->ncolumns, 1) * sizeof(int));
+	for (int i = 0; i < aview->ncolumns; i++)
+		layout->place[i] = -1;
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		layout->place[column] = list_length(layout->columns);
+		layout->columns = lappend_int(layout->columns, column);
+	}
+}
+
+/* Numbers are ordered, words of a hierarchy stand in it, others are just different. */
+static Distance
+distance_of(const AViewColumn *column)
+{
+	if (column->dgh)
+		return DISTANCE_HIERARCHICAL;
+	switch (getBaseType(column->source_type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return DISTANCE_ORDERED;
+		default:
+			return DISTANCE_EQUAL;
+	}
+}
+
+static Recoder *
+create_recoder(Anonymizer *anonymizer)
+{
+	AView *aview = anonymizer->aview;
+	Recoder *recoder = palloc0(sizeof(Recoder));
+
+	recoder->context = anonymizer->context;
+	recoder->k = aview->k;
+	recoder->l = aview->l;
+	recoder->t = aview->t;
+	recoder->ncolumns = aview->nquasi;
+	recoder->columns = palloc(Max(aview->nquasi, 1) * sizeof(Dictionary *));
+	for (int i = 0; i < aview->nquasi; i++)
+		recoder->columns[i] = anonymizer->dictionaries[aview->quasi[i]];
+	recoder->nsteps = aview->nsteps;
+	recoder->steps = aview->steps;
+	recoder->count_rows = aview_counts_rows(aview);
+	if (recoder->l > 0 || recoder->t > 0)
+		recoder->nsensitive = anonymizer->nsensitive;
+	recoder->sensitive = palloc0(Max(recoder->nsensitive, 1) * sizeof(RecodeSensitive));
+	for (int i = 0; i < recoder->nsensitive; i++)
+	{
+		recoder->sensitive[i].dictionary = anonymizer->dictionaries[anonymizer->sensitive[i]];
+		recoder->sensitive[i].distance = distance_of(&aview->columns[anonymizer->sensitive[i]]);
+	}
+	recoder_prepare(recoder);
+	return recoder;
+}
+
+static void
+list_columns(Anonymizer *anonymizer)
+{
+	AView *aview = anonymizer->aview;
+
+	anonymizer->ids = palloc(Max(aview->ncolumns, 1) * sizeof(int));
+	anonymizer->id_hash = palloc0(Max(aview->ncolumns, 1) * sizeof(FmgrInfo));
+	anonymizer->sensitive = palloc(Max(aview->ncolumns, 1) * sizeof(int));
+	anonymizer->dictionaries = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		AViewColumn *column = &aview->columns[i];
+
+		if (column->role == ROLE_ID)
+		{
+			TypeCacheEntry *type = lookup_type_cache(column->source_type, TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+
+			anonymizer->ids[anonymizer->nids] = i;
+			if (OidIsValid(type->hash_extended_proc))
+				anonymizer->id_hash[anonymizer->nids] = type->hash_extended_proc_finfo;
+			anonymizer->nids++;
+		}
+		if (column->role == ROLE_SENSITIVE)
+			anonymizer->sensitive[anonymizer->nsensitive++] = i;
+		if (column->role == ROLE_QUASI || column->role == ROLE_SENSITIVE)
+			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh);
+	}
+}
+
+static void
+list_shown(Anonymizer *anonymizer)
+{
+	AView *aview = anonymizer->aview;
+	ListCell *cell;
+	int place = 0;
+
+	anonymizer->shown = palloc0(Max(aview->ncolumns, 1) * sizeof(ShownColumn));
+	foreach (cell, anonymizer->published.columns)
+	{
+		int column = lfirst_int(cell);
+		ShownColumn *shown = &anonymizer->shown[anonymizer->nshown];
+
+		shown->column = column;
+		shown->place = place++;
+		shown->dictionary = anonymizer->dictionaries[column];
+		switch (aview->columns[column].role)
+		{
+			case ROLE_QUASI:
+				continue;
+			case ROLE_ID:
+				shown->showing = aview->k == 0 ? SHOW_AS_IT_IS : SHOW_NOT;
+				break;
+			case ROLE_SENSITIVE:
+				shown->showing = aview->columns[column].generalized ? SHOW_GENERALIZED_UNLESS_SUPPRESSED
+																	: SHOW_UNLESS_SUPPRESSED;
+				break;
+			case ROLE_OTHER:
+				break;
+		}
+		anonymizer->nshown++;
+	}
+}
+
+/* From now on rows are kept, and read again for counting. */
+void
+anonymizer_keep_rows(Anonymizer *anonymizer)
+{
+	Bitmapset *columns = NULL;
+	ListCell *cell;
+
+	foreach (cell, anonymizer->published.columns)
+		columns = bms_add_member(columns, lfirst_int(cell));
+	foreach (cell, anonymizer->counted.columns)
+		columns = bms_add_member(columns, lfirst_int(cell));
+	memset(&anonymizer->published, 0, sizeof(RowLayout));
+	lay_out(&anonymizer->published, anonymizer->aview, columns);
+	anonymizer->nshown = 0;
+	list_shown(anonymizer);
+}
+
+Anonymizer *
+anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+{
+	Anonymizer *anonymizer = palloc0(sizeof(Anonymizer));
+	Bitmapset *columns = NULL;
+
+	anonymizer->context = CurrentMemoryContext;
+	anonymizer->aview = aview;
+	anonymizer->snapshot = snapshot;
+	list_columns(anonymizer);
+	anonymizer->recoder = create_recoder(anonymizer);
+
+	for (int i = 0; i < aview->nquasi; i++)
+		columns = bms_add_member(columns, aview->quasi[i]);
+	wanted = bms_union(wanted, columns);
+	for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
+		columns = bms_add_member(columns, anonymizer->sensitive[i]);
+	for (int i = 0; i < anonymizer->nids && !anonymizer->recoder->count_rows; i++)
+		columns = bms_add_member(columns, anonymizer->ids[i]);
+	lay_out(&anonymizer->counted, aview, columns);
+	lay_out(&anonymizer->published, aview, wanted);
+
+	list_shown(anonymizer);
+	anonymizer->row.codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
+	anonymizer->row.sensitive = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
+	anonymizer->occurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int64 *));
+	anonymizer->noccurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int));
+	anonymizer->classes = histogram_create(anonymizer->recoder, false);
+	return anonymizer;
+}
+
+/* Who a row is about, as a hash.  Two people with one hash would count as one. */
+static uint64
+read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
+{
+	uint64 individual = 0;
+
+	for (int i = 0; i < anonymizer->nids; i++)
+	{
+		AViewColumn *column = &anonymizer->aview->columns[anonymizer->ids[i]];
+		int place = layout->place[anonymizer->ids[i]];
+		uint64 hash = NULL_INDIVIDUAL;
+
+		if (slot->tts_isnull[place])
+			;
+		else if (OidIsValid(anonymizer->id_hash[i].fn_oid))
+			hash = DatumGetUInt64(FunctionCall2Coll(&anonymizer->id_hash[i], column->source_collation,
+													slot->tts_values[place], Int64GetDatum(0)));
+		else
+		{
+			Oid output;
+			bool is_varlena;
+			char *text;
+
+			getTypeOutputInfo(column->source_type, &output, &is_varlena);
+			text = OidOutputFunctionCall(output, slot->tts_values[place]);
+			hash = hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
+		}
+		individual = hash_combine64(individual, hash);
+	}
+	return individual;
+}
+
+void
+anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting)
+{
+	Recoder *recoder = anonymizer->recoder;
+	AView *aview = anonymizer->aview;
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < recoder->ncolumns; i++)
+	{
+		int place = layout->place[aview->quasi[i]];
+
+		anonymizer->row.codes[i] = dictionary_code(recoder->columns[i], slot->tts_values[place], slot->tts_isnull[place]);
+	}
+	if (!counting)
+		return;
+	for (int i = 0; i < recoder->nsensitive; i++)
+	{
+		int place = layout->place[anonymizer->sensitive[i]];
+
+		anonymizer->row.sensitive[i] = dictionary_code(recoder->sensitive[i].dictionary, slot->tts_values[place],
+													   slot->tts_isnull[place]);
+	}
+	if (!recoder->count_rows)
+		anonymizer->row.individual = read_individual(anonymizer, layout, slot);
+}
+
+/* Counts a sensitive value of the whole input. */
+static void
+count_occurrence(Anonymizer *anonymizer, int index, int32 code)
+{
+	int known = anonymizer->noccurrences[index];
+
+	if (code >= known)
+	{
+		int size = Max(64, Max(2 * known, code + 1));
+
+		if (known == 0)
+			anonymizer->occurrences[index] = MemoryContextAllocZero(anonymizer->context, size * sizeof(int64));
+		else
+		{
+			anonymizer->occurrences[index] = repalloc_huge(anonymizer->occurrences[index], size * sizeof(int64));
+			memset(anonymizer->occurrences[index] + known, 0, (size - known) * sizeof(int64));
+		}
+		anonymizer->noccurrences[index] = size;
+	}
+	anonymizer->occurrences[index][code]++;
+}
+
+/* Puts a row into a histogram. */
+void
+anonymizer_count(Anonymizer *anonymizer, Histogram *histogram, TupleTableSlot *slot, const RowLayout *layout)
+{
+	anonymizer_read(anonymizer, layout, slot, true);
+	histogram_add(histogram, &anonymizer->row);
+	if (anonymizer->recoder->t > 0 && !anonymizer->distributions_known)
+	{
+		for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
+			count_occurrence(anonymizer, i, anonymizer->row.sensitive[i]);
+	}
+}
+
+typedef struct NumberedCode
+{
+	Datum number;
+	int32 code;
+} NumberedCode;
+
+static int
+compare_numbers(const void *left, const void *right)
+{
+	GenView a;
+	GenView b;
+
+	gen_view(((const NumberedCode *) left)->number, &a);
+	gen_view(((const NumberedCode *) right)->number, &b);
+	return gen_identity_cmp(&a, &b, InvalidOid);
+}
+
+/* The codes of a column of numbers in their order, NULL last. */
+static int32 *
+order_codes(Dictionary *dictionary, int count)
+{
+	NumberedCode *codes = palloc(count * sizeof(NumberedCode));
+	int32 *order = palloc(count * sizeof(int32));
+
+	for (int code = 1; code < count; code++)
+	{
+		codes[code - 1].code = code;
+		codes[code - 1].number = dictionary->levels[0].values[code];
+	}
+	qsort(codes, count - 1, sizeof(NumberedCode), compare_numbers);
+	for (int i = 0; i < count - 1; i++)
+		order[i] = codes[i].code;
+	order[count - 1] = NULL_CODE;
+	return order;
+}
+
+/* From counts to shares, once all of the input has been seen. */
+void
+anonymizer_set_distributions(Anonymizer *anonymizer)
+{
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	for (int i = 0; i < anonymizer->recoder->nsensitive && anonymizer->recoder->t > 0; i++)
+	{
+		RecodeSensitive *sensitive = &anonymizer->recoder->sensitive[i];
+		int count = sensitive->dictionary->levels[0].ncodes;
+		double rows = 0;
+
+		sensitive->nshares = count;
+		sensitive->share = palloc0(count * sizeof(double));
+		for (int code = 0; code < Min(count, anonymizer->noccurrences[i]); code++)
+			rows += anonymizer->occurrences[i][code];
+		for (int code = 0; code < Min(count, anonymizer->noccurrences[i]); code++)
+			sensitive->share[code] = anonymizer->occurrences[i][code] / rows;
+		if (sensitive->distance == DISTANCE_ORDERED)
+			sensitive->order = order_codes(sensitive->dictionary, count);
+		else if (sensitive->distance == DISTANCE_HIERARCHICAL)
+			sensitive->tree = valuetree_create(sensitive->dictionary, count);
+	}
+	anonymizer->distributions_known = true;
+	MemoryContextSwitchTo(old);
+}
+
+typedef struct Counting
+{
+	Anonymizer *anonymizer;
+	const RowLayout *layout;
+	Histogram *histogram; /* null: not wanted, or grown too large */
+	bool bounded; /* by work_mem */
+	bool overflow;
+	int64 overflow_rows;
+	Tuplestorestate *keep;
+	MemoryContext work;
+	int64 rows;
+} Counting;
+
+/*
+ * Recoding needs about as much again as counting.  Returns whether there is any
+ * use in reading on.
+ */
+static bool
+check_memory(Counting *counting)
+{
+	MemoryContext context;
+
+	if (counting->histogram == NULL || !counting->bounded)
+		return true;
+	context = counting->histogram->context;
+	if (MemoryContextMemAllocated(context, true) < get_hash_memory_limit() / 2)
+		return true;
+	counting->overflow = true;
+	counting->overflow_rows = counting->rows;
+	counting->histogram = NULL;
+	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
+}
+
+static bool
+count_row(void *arg, TupleTableSlot *slot)
+{
+	Counting *counting = arg;
+	Anonymizer *anonymizer = counting->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(counting->work);
+
+	if (counting->histogram)
+		anonymizer_count(anonymizer, counting->histogram, slot, counting->layout);
+	else
+	{
+		anonymizer_read(anonymizer, counting->layout, slot, true);
+		for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
+			count_occurrence(anonymizer, i, anonymizer->row.sensitive[i]);
+	}
+	if (counting->keep)
+		tuplestore_puttupleslot(counting->keep, slot);
+	MemoryContextSwitchTo(old);
+	if (++counting->rows % 1024 != 0)
+		return true;
+	MemoryContextReset(counting->work);
+	CHECK_FOR_INTERRUPTS();
+	return check_memory(counting);
+}
+
+static void
+count_source(Counting *counting)
+{
+	Anonymizer *anonymizer = counting->anonymizer;
+	Query *query = source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
+	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
+
+	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
+	source_pump(run, count_row, counting);
+	source_end(run);
+	MemoryContextDelete(counting->work);
+}
+
+/*
+ * Recodes the whole source.  If the rows are to be kept, they go to a tuplestore
+ * in the layout anonymizer->published, which then has all that counting needs.
+ *
+ * Returns the number of rows read when the classes outgrew memory, or 0 when all
+ * went well.  Then only the rows to be kept, and distributions, are complete.
+ */
+int64
+anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
+{
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon histogram", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	Histogram *histogram = histogram_create(anonymizer->recoder, true);
+	Counting counting = {
+		.anonymizer = anonymizer,
+		.layout = keep ? &anonymizer->published : &anonymizer->counted,
+		.histogram = histogram,
+		.keep = keep,
+		.bounded = bounded,
+	};
+
+	count_source(&counting);
+	anonymizer->classes = histogram;
+	if (!anonymizer->distributions_known && (!counting.overflow || anonymizer->recoder->t > 0))
+		anonymizer_set_distributions(anonymizer);
+	if (!counting.overflow)
+		recode(histogram, 0, anonymizer->recoder->nsteps);
+	MemoryContextSwitchTo(old);
+	return counting.overflow ? counting.overflow_rows : 0;
+}
+
+/* Only the distributions of the whole input, for t. */
+void
+anonymizer_learn_distributions(Anonymizer *anonymizer)
+{
+	Counting counting = {.anonymizer = anonymizer, .layout = &anonymizer->counted};
+
+	if (anonymizer->recoder->t > 0 && !anonymizer->distributions_known)
+	{
+		count_source(&counting);
+		anonymizer_set_distributions(anonymizer);
+	}
+}
+
+bool
+anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	bool found = tuplestore_gettupleslot(kept, true, false, slot);
+
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+double
+source_rows(const Anonymizer *anonymizer)
+{
+	Query *query = source_query(anonymizer->aview, anonymizer->counted.columns, NIL, NIL);
+
+	return source_plan(query, false, NULL)->planTree->plan_rows;
+}
+
+/* Null for a row that belongs to no known class, too: such a row is not published. */
+Cell *
+anonymizer_cell(Anonymizer *anonymizer)
+{
+	int class = histogram_find(anonymizer->classes, anonymizer->row.codes);
+
+	return class < 0 ? NULL : anonymizer->classes->cells[class];
+}
+
+/*
+ * The cell is null only where the view forms no groups (k is 0 or 1): then
+ * quasi-identifiers are shown as they are.
+ */
+void
+anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cell, Datum *values, bool *nulls)
+{
+	AView *aview = anonymizer->aview;
+	bool suppressed = cell && cell->suppressed;
+
+	for (int i = 0; i < anonymizer->nshown; i++)
+	{
+		const ShownColumn *shown = &anonymizer->shown[i];
+		Datum value = slot->tts_values[shown->place];
+		bool isnull = slot->tts_isnull[shown->place];
+
+		if (shown->showing == SHOW_NOT || (shown->showing >= SHOW_UNLESS_SUPPRESSED && suppressed))
+			isnull = true;
+		else if (shown->showing == SHOW_GENERALIZED_UNLESS_SUPPRESSED && !isnull)
+			value = shown->dictionary->levels[0].values[dictionary_code(shown->dictionary, value, false)];
+		values[shown->column] = value;
+		nulls[shown->column] = isnull;
+	}
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		int column = aview->quasi[i];
+		int32 code = anonymizer->row.codes[i];
+
+		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[code];
+		nulls[column] = cell ? cell->nulls[i] : code == NULL_CODE;
+	}
+}

@@ -1,0 +1,77 @@
+/*
+ * anonymizer.h
+ *		From rows of the source to published rows.
+ *
+ * One anonymizer serves one execution: it knows the view's definition and
+ * hierarchies as they were when it started, and the snapshot.
+ */
+#ifndef KANON_ANONYMIZER_H
+#define KANON_ANONYMIZER_H
+
+#include "aview/aview.h"
+#include "scan/source.h"
+
+#include "utils/tuplestore.h"
+
+/* Columns of the view that a query over the source delivers, and where. */
+typedef struct RowLayout
+{
+	List *columns;
+	int *place; /* per column of the view: its place in the row, or -1 */
+} RowLayout;
+
+typedef struct Anonymizer
+{
+	MemoryContext context;
+	AView *aview;
+	Snapshot snapshot;
+	Recoder *recoder;
+	Dictionary **dictionaries; /* per column of the view that is generalized or counted */
+
+	RowLayout counted;	 /* what recoding needs */
+	RowLayout published; /* what recoding and the caller need */
+
+	int nids;
+	int *ids; /* columns */
+	FmgrInfo *id_hash;
+
+	int nsensitive;
+	int *sensitive;		/* columns that l or t concern */
+	int64 **occurrences; /* per sensitive column, of each code in the whole input; for t */
+	int *noccurrences;
+	bool distributions_known;
+
+	/* How each column of published is shown. */
+	int nshown;
+	struct ShownColumn *shown;
+
+	RecodeRow row; /* work space */
+	Histogram *classes; /* known classes and their cells */
+} Anonymizer;
+
+extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* Rows that are kept are counted from what is published of them. */
+extern void anonymizer_keep_rows(Anonymizer *anonymizer);
+
+/* Reads a row of the source into codes. */
+extern void anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting);
+
+/* Recodes the whole source; afterwards anonymizer->classes knows every class. */
+extern int64 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded);
+extern void anonymizer_count(Anonymizer *anonymizer, Histogram *histogram, TupleTableSlot *slot, const RowLayout *layout);
+extern void anonymizer_set_distributions(Anonymizer *anonymizer);
+extern void anonymizer_learn_distributions(Anonymizer *anonymizer);
+
+/* The next kept row.  The slot owns it, beyond any context that the caller may reset. */
+extern bool anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlot *slot);
+
+/* How many rows the planner expects of the whole source. */
+extern double source_rows(const Anonymizer *anonymizer);
+
+/* The cell of the row just read; null if the view forms no groups. */
+extern Cell *anonymizer_cell(Anonymizer *anonymizer);
+
+/* A source row as it is published in a cell. */
+extern void anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cell, Datum *values, bool *nulls);
+
+#endif

@@ -1,0 +1,379 @@
+/*
+ * conditions.c
+ *		Splitting the conditions of a query on an A-view.
+ *
+ * A condition may go to the source only if what it sees there is what is
+ * published: columns that are shown as they are, for every row.  Sensitive
+ * columns of suppressed rows are published as NULL, so that only conditions that
+ * NULL does not satisfy may go there, and are checked again afterwards.  And none
+ * of them may tell its author what it has seen.
+ *
+ * Quasi-identifiers are never compared raw together with anything else (the
+ * paper's Fig. 7); under match = witness, conditions on nothing but
+ * quasi-identifiers, made of nothing but kanon's own comparisons and constants,
+ * are asked of the members of a group.
+ */
+#include "scan/conditions.h"
+
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "scan/region.h"
+#include "scan/source.h"
+
+/* The roles of the columns in an expression. */
+typedef struct Roles
+{
+	bool other;
+	bool id;
+	bool quasi;
+	bool sensitive;
+	bool generalized; /* one whose type differs between source and view */
+	bool whole_row;
+} Roles;
+
+static Roles
+roles_of(const AView *aview, int rti, Node *clause)
+{
+	Roles roles = {0};
+	List *vars = pull_var_clause(clause, PVC_RECURSE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
+	ListCell *cell;
+
+	foreach (cell, vars)
+	{
+		Var *var = lfirst(cell);
+		AViewColumn *column;
+
+		if (!IsA(var, Var) || var->varno != rti)
+			continue;
+		if (var->varattno <= 0 || var->varattno > aview->ncolumns)
+		{
+			roles.whole_row = true;
+			continue;
+		}
+		column = &aview->columns[var->varattno - 1];
+		roles.other |= column->role == ROLE_OTHER;
+		roles.id |= column->role == ROLE_ID;
+		roles.quasi |= column->role == ROLE_QUASI;
+		roles.sensitive |= column->role == ROLE_SENSITIVE;
+		roles.generalized |= column->generalized;
+	}
+	return roles;
+}
+
+/* Columns of a role, to be taken as NULL. */
+typedef struct Hidden
+{
+	const AView *aview;
+	int rti;
+	ColumnRole role;
+} Hidden;
+
+static Node *
+hide_mutator(Node *node, void *context)
+{
+	const Hidden *hidden = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+
+		if (var->varno == hidden->rti && var->varattno > 0 && hidden->aview->columns[var->varattno - 1].role == hidden->role)
+			return (Node *) makeNullConst(var->vartype, var->vartypmod, var->varcollid);
+	}
+	return expression_tree_mutator(node, hide_mutator, context);
+}
+
+/* Is a condition certain not to hold where the columns of a role are published as NULL? */
+static bool
+fails_on_hidden(const AView *aview, int rti, Node *clause, ColumnRole role)
+{
+	Hidden hidden = {aview, rti, role};
+	Node *result = eval_const_expressions(NULL, hide_mutator(clause, &hidden));
+
+	return IsA(result, Const) && (((Const *) result)->constisnull || !DatumGetBool(((Const *) result)->constvalue));
+}
+
+static bool
+mentions(int rti, Node *node)
+{
+	return bms_is_member(rti, pull_varnos(NULL, node));
+}
+
+/* One of PostgreSQL's own operators, between a column of the view and a value from elsewhere. */
+static bool
+is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
+{
+	Node *column = linitial(args);
+	Node *value = list_length(args) == 2 ? lsecond(args) : NULL;
+
+	/* In comparisons for sorting either side may be the column; elsewhere the right one is a pattern. */
+	if (value && !mentions(rti, column) && get_op_btree_interpretation(operator) != NIL)
+	{
+		Node *swap = column;
+
+		column = value;
+		value = swap;
+	}
+	while (IsA(column, RelabelType))
+		column = (Node *) ((RelabelType *) column)->arg;
+	return IsA(column, Var) && value && !mentions(rti, value) && function < FirstNormalObjectId &&
+		   get_func_rettype(function) == BOOLOID;
+}
+
+/*
+ * A condition that tells nobody what it sees.  PostgreSQL may evaluate it on rows
+ * that the source leaves out, where that is cheaper: before the source's own
+ * WHERE, below its joins.  What is not marked as leakproof may put its arguments
+ * into a message; PostgreSQL's own comparisons with a value do not.
+ */
+static bool
+is_discreet(int rti, Node *clause)
+{
+	ListCell *cell;
+
+	if (!contain_leaked_vars(clause))
+		return true;
+	switch (nodeTag(clause))
+	{
+		case T_BoolExpr:
+			foreach (cell, ((BoolExpr *) clause)->args)
+			{
+				if (!is_discreet(rti, lfirst(cell)))
+					return false;
+			}
+			return true;
+		case T_OpExpr:
+			set_opfuncid((OpExpr *) clause);
+			return is_builtin_comparison(rti, ((OpExpr *) clause)->opno, ((OpExpr *) clause)->opfuncid, ((OpExpr *) clause)->args);
+		case T_ScalarArrayOpExpr:
+			set_sa_opfuncid((ScalarArrayOpExpr *) clause);
+			return is_builtin_comparison(rti, ((ScalarArrayOpExpr *) clause)->opno, ((ScalarArrayOpExpr *) clause)->opfuncid,
+										 ((ScalarArrayOpExpr *) clause)->args);
+		default:
+			return false;
+	}
+}
+
+/* Does the source show the same as the view, for all columns of these roles? */
+static bool
+may_ask_source(const AView *aview, int rti, Roles roles, Node *clause)
+{
+	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) || contain_subplans(clause))
+		return false;
+	if (roles.id && aview->k != 0)
+		return false;
+	if (roles.sensitive && aview->k > 1 && !fails_on_hidden(aview, rti, clause, ROLE_SENSITIVE))
+		return false;
+	return is_discreet(rti, clause);
+}
+
+static bool
+exec_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind != PARAM_EXTERN;
+	return expression_tree_walker(node, exec_param_walker, context);
+}
+
+bool
+uses_exec_params(Node *expression)
+{
+	return exec_param_walker(expression, NULL);
+}
+
+/* The same for the whole query: not what a join or a subquery brings along. */
+static bool
+is_constant(Node *node)
+{
+	return !contain_var_clause(node) && !contain_volatile_functions(node) && !contain_subplans(node) &&
+		   !uses_exec_params(node);
+}
+
+/* One of kanon's own comparisons? */
+static bool
+is_comparison(Oid function)
+{
+	return get_func_namespace(function) == get_namespace_oid(KANON_SCHEMA, false) &&
+		   get_func_rettype(function) == BOOLOID;
+}
+
+/* Anything but kanon's comparisons of quasi-identifiers with constants. */
+static bool
+not_witness_walker(Node *node, void *context)
+{
+	if (node == NULL || is_constant(node))
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_ArrayExpr:
+			break;
+		case T_Var:
+			return ((Var *) node)->varno != *(int *) context;
+		case T_FuncExpr:
+			if (!is_comparison(((FuncExpr *) node)->funcid))
+				return true;
+			break;
+		case T_OpExpr:
+			set_opfuncid((OpExpr *) node);
+			if (!is_comparison(((OpExpr *) node)->opfuncid))
+				return true;
+			break;
+		case T_ScalarArrayOpExpr:
+			set_sa_opfuncid((ScalarArrayOpExpr *) node);
+			if (!is_comparison(((ScalarArrayOpExpr *) node)->opfuncid))
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, not_witness_walker, context);
+}
+
+static bool
+is_witness_condition(const AView *aview, int rti, Roles roles, Node *clause)
+{
+	return aview->match == MATCH_WITNESS && aview->k > 1 && roles.quasi && !roles.other && !roles.id &&
+		   !roles.sensitive && !roles.whole_row && !not_witness_walker(clause, &rti);
+}
+
+/* column = constant, in either order */
+static Const *
+asked_value(Node *clause, int rti, int *column)
+{
+	OpExpr *operation = (OpExpr *) clause;
+	Node *left;
+	Node *right;
+
+	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2 ||
+		strcmp(get_func_name(operation->opfuncid), "avlike") != 0)
+		return NULL;
+	left = linitial(operation->args);
+	right = lsecond(operation->args);
+	if (IsA(right, Var))
+	{
+		Node *swap = left;
+
+		left = right;
+		right = swap;
+	}
+	if (!IsA(left, Var) || !IsA(right, Const) || ((Const *) right)->constisnull)
+		return NULL;
+	*column = ((Var *) left)->varattno - 1;
+	return (Const *) right;
+}
+
+/* What comparisons take a constant for: 35.0 for 35, a moment for its day. */
+static Datum
+meaning_of(const Const *constant)
+{
+	Oid output;
+	bool is_varlena;
+	char *text;
+
+	if (constant->consttype == kanon_generalized_type())
+		return constant->constvalue;
+	if (constant->consttype != TEXTOID)
+		return dictionary_value(dictionary_create(constant->consttype, NULL), constant->constvalue);
+	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, constant->constvalue);
+	return gen_parse(text, strlen(text));
+}
+
+/* What the source may be asked for on behalf of a witness condition. */
+static List *
+witness_region(const AView *aview, int rti, Node *clause)
+{
+	int column;
+	Const *value = asked_value(clause, rti, &column);
+
+	return value ? region_of_value(aview, column, meaning_of(value)) : NIL;
+}
+
+void
+conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions)
+{
+	ListCell *cell;
+
+	memset(conditions, 0, sizeof(Conditions));
+	foreach (cell, clauses)
+	{
+		Node *clause = lfirst(cell);
+		Roles roles = roles_of(aview, rti, clause);
+		bool pre = may_ask_source(aview, rti, roles, clause);
+
+		if (roles.id && aview->k != 0 && fails_on_hidden(aview, rti, clause, ROLE_ID))
+			conditions->never = true;
+		if (is_witness_condition(aview, rti, roles, clause) && !list_member(derived, clause))
+		{
+			conditions->witness = lappend(conditions->witness, clause);
+			conditions->region = list_concat(conditions->region, witness_region(aview, rti, clause));
+			continue;
+		}
+		if (pre)
+			conditions->pre = lappend(conditions->pre, clause);
+		/* What suppression hides is found out only afterwards. */
+		if (!pre || (roles.sensitive && aview->k > 1))
+			conditions->post = lappend(conditions->post, clause);
+	}
+}
+
+typedef struct SourceTerms
+{
+	const AView *aview;
+	int rti;
+	List **parameters;
+} SourceTerms;
+
+static Node *
+source_mutator(Node *node, void *context)
+{
+	SourceTerms *terms = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == terms->rti)
+		return (Node *) source_column(terms->aview, ((Var *) node)->varattno - 1);
+	if (IsA(node, Const))
+		return copyObject(node);
+	if (!IsA(node, List) && !mentions(terms->rti, node))
+	{
+		Param *param = makeNode(Param);
+
+		*terms->parameters = lappend(*terms->parameters, copyObject(node));
+		param->paramkind = PARAM_EXTERN;
+		param->paramid = list_length(*terms->parameters);
+		param->paramtype = exprType(node);
+		param->paramtypmod = exprTypmod(node);
+		param->paramcollid = exprCollation(node);
+		param->location = -1;
+		return (Node *) param;
+	}
+	return expression_tree_mutator(node, source_mutator, context);
+}
+
+List *
+conditions_for_source(const AView *aview, int rti, List *clauses, List **parameters)
+{
+	SourceTerms terms = {aview, rti, parameters};
+
+	return (List *) source_mutator((Node *) clauses, &terms);
+}

@@ -1,0 +1,190 @@
+/*
+ * explain.c
+ *		What EXPLAIN shows of the node, and what it hides.
+ *
+ * Whoever may not read the source sees the plan's shape and conditions, but no
+ * costs, row counts or inner plan: those are made from the raw data's statistics.
+ * EXPLAIN is reached in many ways (EXECUTE, DECLARE, inside a function), but all
+ * of them go through ExecutorStart, where the numbers are taken out of a copy of
+ * the plan.
+ */
+#include "scan/state.h"
+
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+
+static ExecutorStart_hook_type next_executor_start = NULL;
+
+static const char *const plan_names[] = {
+	[PLAN_ANONYMIZE_FIRST] = "Anonymize-then-Select",
+	[PLAN_SELECT_FIRST] = "Select-then-Anonymize",
+	[PLAN_NOTHING] = "Nothing qualifies",
+};
+
+static void
+show_conditions(AViewScanState *state, const char *label, int which, List *ancestors, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	List *conditions = (List *) list_nth(scan->custom_exprs, which);
+	List *context;
+
+	if (conditions == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) scan, ancestors);
+	ExplainPropertyText(label,
+						deparse_expression((Node *) make_ands_explicit(conditions), context,
+										   list_length(es->rtable) > 1 || es->verbose, false),
+						es);
+}
+
+static char *
+policy_text(const AView *aview)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "k = %d", aview->k);
+	if (aview->l > 0)
+		appendStringInfo(&text, ", l = %d", aview->l);
+	if (aview->t > 0)
+		appendStringInfo(&text, ", t = %g", aview->t);
+	appendStringInfo(&text, ", match = %s", aview->match == MATCH_COVER ? "cover" : "witness");
+	if (aview->block_size > 0)
+		appendStringInfo(&text, ", block size = %d", aview->block_size);
+	return text.data;
+}
+
+static List *
+split_lines(char *text)
+{
+	List *lines = NIL;
+
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		lines = lappend(lines, line);
+	return lines;
+}
+
+/* The plan of the source, for those who may read it. */
+static void
+show_source(AViewScanState *state, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	List *conditions = list_nth(scan->custom_private, PRIVATE_CONDITIONS);
+	Query *query = source_query(state->aview, list_make1_int(0), conditions, NIL);
+	ParamListInfo params = aview_parameters_to_explain(state);
+	ExplainState *inner = NewExplainState();
+	QueryDesc *desc;
+	List *lines;
+	ListCell *cell;
+
+	inner->costs = es->costs;
+	inner->verbose = es->verbose;
+	/* auto_explain asks when the query's own snapshot is no longer active. */
+	PushActiveSnapshot(state->css.ss.ps.state->es_snapshot);
+	desc = CreateQueryDesc(source_plan(query, true, params), "", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, params, NULL, 0);
+	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
+	ExplainPrintPlan(inner, desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+	lines = split_lines(inner->str->data);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyList("Source", lines, es);
+	else
+	{
+		foreach (cell, lines)
+			ExplainPropertyText("Source", lfirst(cell), es);
+	}
+}
+
+void
+aview_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	AViewScanState *state = (AViewScanState *) node;
+
+	ExplainPropertyText("Anonymization View", get_rel_name(state->aview->view), es);
+	ExplainPropertyText("Plan", plan_names[state->plan], es);
+	ExplainPropertyText("Policy", policy_text(state->aview), es);
+	show_conditions(state, "Pre-Filter", EXPRS_PRE, ancestors, es);
+	show_conditions(state, "Witness", EXPRS_WITNESS, ancestors, es);
+	show_conditions(state, "Post-Filter", EXPRS_POST, ancestors, es);
+	if (state->plan != PLAN_NOTHING && aview_source_readable(state->aview))
+		show_source(state, es);
+}
+
+/* The A-view that a node reads, be it ours or a scan of the plain function; null if none. */
+static AView *
+view_read_by(PlanState *state)
+{
+	FuncExpr *call;
+	int32 id;
+
+	if (IsA(state, CustomScanState) && ((CustomScanState *) state)->methods == &aview_exec_methods)
+		return ((AViewScanState *) state)->aview;
+	if (!IsA(state, FunctionScanState))
+		return NULL;
+	call = aview_scan_call(((FunctionScan *) state->plan)->functions);
+	id = call ? aview_id_of_call(call) : 0;
+	return id == 0 ? NULL : aview_load(id);
+}
+
+/* Does a plan read an A-view over a source that the current user may not read? */
+static bool
+hides_source(PlanState *state, void *context)
+{
+	AView *aview = view_read_by(state);
+
+	if (aview && !aview_source_readable(aview))
+		return true;
+	return planstate_tree_walker(state, hides_source, context);
+}
+
+/* Takes the planner's numbers out of a plan, and buffer counts out of what is measured. */
+static bool
+hide_numbers(PlanState *state, void *context)
+{
+	/* The plan itself may be cached, and others may see its numbers. */
+	Plan *plan = copyObject(state->plan);
+
+	plan->startup_cost = 0;
+	plan->total_cost = 0;
+	plan->plan_rows = 0;
+	plan->plan_width = 0;
+	state->plan = plan;
+	if (state->instrument)
+	{
+		state->instrument->need_bufusage = false;
+		state->instrument->need_walusage = false;
+	}
+	return planstate_tree_walker(state, hide_numbers, context);
+}
+
+/* Nobody knows at the start whether a plan will be explained: auto_explain decides at its end. */
+static void
+start_executor(QueryDesc *desc, int eflags)
+{
+	MemoryContext old;
+
+	if (next_executor_start)
+		next_executor_start(desc, eflags);
+	else
+		standard_ExecutorStart(desc, eflags);
+	if (desc->planstate == NULL)
+		return;
+	old = MemoryContextSwitchTo(desc->estate->es_query_cxt);
+	if (hides_source(desc->planstate, NULL))
+		(void) hide_numbers(desc->planstate, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+void
+aview_explain_init(void)
+{
+	next_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = start_executor;
+}

@@ -1,0 +1,604 @@
+/*
+ * planner.c
+ *		Paths for A-views: kanon.scan replaced by the custom-scan node.
+ *
+ * Nothing has to be preloaded.  kanon.scan has a planner support function, which
+ * PostgreSQL calls before it makes paths, and loading it loads this.
+ */
+#include "scan/aviewscan.h"
+
+#include <math.h>
+
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "hierarchy/catalog.h"
+#include "scan/conditions.h"
+#include "scan/region.h"
+#include "scan/source.h"
+
+PG_FUNCTION_INFO_V1(kanon_scan_support);
+
+int kanon_plan = CHOOSE_AUTO;
+
+static const struct config_enum_entry plan_choices[] = {
+	{"auto", CHOOSE_AUTO, false},
+	{"anonymize_first", CHOOSE_ANONYMIZE_FIRST, false},
+	{"select_first", CHOOSE_SELECT_FIRST, false},
+	{"function", CHOOSE_FUNCTION, false},
+	{NULL, 0, false},
+};
+
+static set_rel_pathlist_hook_type next_pathlist_hook = NULL;
+
+/*
+ * A call of kanon.scan that was reached through the view carries this instead of
+ * a position in the query text.  No text can produce it, and stored rules do not
+ * keep positions.
+ */
+#define REACHED_THROUGH_VIEW (-0x6b61)
+
+/* What an estimate is said to be where it must not be told. */
+#define HIDDEN_ROWS 1000
+
+/* Other relations that are tried, alone or together, as the outer side of a join. */
+#define MAX_JOINING_SETS 8
+
+static Plan *plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans);
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "Anonymization View Scan",
+	.PlanCustomPath = plan_path,
+};
+
+const CustomScanMethods aview_scan_methods = {
+	.CustomName = "Anonymization View Scan",
+	.CreateCustomScanState = aview_create_scan_state,
+};
+
+/* The definition that kanon.scan is asked for: by its number, or by the view. */
+int32
+aview_id_of_argument(Oid type, Datum value)
+{
+	char *name;
+
+	if (type == REGCLASSOID)
+		return aview_id_of_view(DatumGetObjectId(value));
+	name = TextDatumGetCString(value);
+	if (name[0] != '\0' && strspn(name, "0123456789") == strlen(name) && strlen(name) < 10)
+		return atoi(name);
+	return aview_id_by_name(name);
+}
+
+bool
+aview_call_is_tied(const FuncExpr *call)
+{
+	return call->location == REACHED_THROUGH_VIEW;
+}
+
+/* The definition that a call of kanon.scan names; 0 if it is not a constant. */
+int32
+aview_id_of_call(FuncExpr *call)
+{
+	Const *argument = linitial(call->args);
+
+	if (!IsA(argument, Const) || argument->constisnull)
+		return 0;
+	return aview_id_of_argument(argument->consttype, argument->constvalue);
+}
+
+/*
+ * Is this the rewritten query of a view?  Its leftover OLD entry tells, on which
+ * PostgreSQL checks the rights of whoever the view is read for.
+ */
+static RangeTblEntry *
+entry_of_view(Query *query, Oid view)
+{
+	RangeTblEntry *old = query->rtable ? linitial_node(RangeTblEntry, query->rtable) : NULL;
+
+	if (query->commandType == CMD_SELECT && old && old->rtekind == RTE_RELATION && old->relkind == RELKIND_VIEW &&
+		old->relid == view)
+		return old;
+	return NULL;
+}
+
+/*
+ * Published rows cannot be locked.  PostgreSQL drops a lock on a view over a
+ * function in silence; we do not.  It leaves behind the right that it needs.
+ */
+static void
+refuse_locking(const RangeTblEntry *old)
+{
+	if (old->requiredPerms & ACL_SELECT_FOR_UPDATE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows of anonymization view \"%s\" cannot be locked", get_rel_name(old->relid)),
+				 errhint("Leave out FOR UPDATE or FOR SHARE, or name other tables in its OF clause.")));
+}
+
+/*
+ * kanon.scan's support function.  Here, and only here, the call is seen inside
+ * the query of the view that it comes from, if it comes from one.
+ */
+Datum
+kanon_scan_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+		int32 id = aview_id_of_call(simplify->fcall);
+		RangeTblEntry *old = NULL;
+
+		if (simplify->root && !aview_call_is_tied(simplify->fcall) && id != 0)
+			old = entry_of_view(simplify->root->parse, aview_load(id)->view);
+		if (old)
+		{
+			FuncExpr *call = copyObject(simplify->fcall);
+
+			refuse_locking(old);
+			call->location = REACHED_THROUGH_VIEW;
+			PG_RETURN_POINTER(call);
+		}
+	}
+	PG_RETURN_POINTER(NULL);
+}
+
+/* The call of kanon.scan that is the one function of a relation; null if it is none. */
+FuncExpr *
+aview_scan_call(List *functions)
+{
+	FuncExpr *call;
+	char *name;
+
+	if (list_length(functions) != 1)
+		return NULL;
+	call = (FuncExpr *) linitial_node(RangeTblFunction, functions)->funcexpr;
+	if (!IsA(call, FuncExpr) || list_length(call->args) != 1 ||
+		get_func_namespace(call->funcid) != get_namespace_oid(KANON_SCHEMA, true))
+		return NULL;
+	name = get_func_name(call->funcid);
+	return name && strcmp(name, "scan") == 0 ? call : NULL;
+}
+
+/* All conditions in the FROM and WHERE of a query. */
+static List *
+written_conditions(Node *jointree)
+{
+	List *written = NIL;
+	ListCell *cell;
+
+	if (jointree && IsA(jointree, FromExpr))
+	{
+		written = list_copy((List *) ((FromExpr *) jointree)->quals);
+		foreach (cell, ((FromExpr *) jointree)->fromlist)
+			written = list_concat(written, written_conditions(lfirst(cell)));
+	}
+	else if (jointree && IsA(jointree, JoinExpr))
+	{
+		JoinExpr *join = (JoinExpr *) jointree;
+
+		written = list_concat(list_copy((List *) join->quals), written_conditions(join->larg));
+		written = list_concat(written, written_conditions(join->rarg));
+	}
+	return written;
+}
+
+static bool
+joins_by_or(RelOptInfo *rel)
+{
+	ListCell *cell;
+
+	foreach (cell, rel->joininfo)
+	{
+		if (restriction_is_or_clause(lfirst_node(RestrictInfo, cell)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * PostgreSQL derives (a OR b) on one relation from a join by (a AND x) OR (b AND y).
+ * On published values that changes nothing; a witness of it nobody asked for.
+ */
+static List *
+derived_conditions(PlannerInfo *root, RelOptInfo *rel)
+{
+	RelOptInfo *base = IS_OTHER_REL(rel) ? find_base_rel(root, bms_singleton_member(rel->top_parent_relids)) : rel;
+	List *written = written_conditions((Node *) root->parse->jointree);
+	List *derived = NIL;
+	ListCell *cell;
+
+	if (!joins_by_or(base))
+		return NIL;
+	foreach (cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, cell);
+
+		if (restriction_is_or_clause(info) && !list_member(written, info->clause))
+			derived = lappend(derived, info->clause);
+	}
+	return derived;
+}
+
+/* What all paths of one A-view start from. */
+typedef struct ViewPaths
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;
+	Index rti;
+	AView *aview;
+	double rows; /* of the source */
+	Cost cost;	 /* of reading it */
+} ViewPaths;
+
+static CustomPath *
+make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = paths->rel;
+	path->path.pathtarget = paths->rel->reltarget;
+	path->path.param_info = param_info;
+	path->methods = &path_methods;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make2(makeInteger(paths->aview->id), makeInteger(plan));
+	return path;
+}
+
+/* Reading the source twice, coding each row twice. */
+static void
+cost_anonymize_first(ViewPaths *paths, Conditions *conditions, Path *path)
+{
+	QualCost qual;
+	Cost code = (paths->aview->nquasi + 1) * 2 * cpu_operator_cost;
+	bool groups = paths->aview->k > 1;
+
+	cost_qual_eval(&qual, list_concat_copy(conditions->post, conditions->pre), paths->root);
+	path->startup_cost = (groups ? paths->cost + code * paths->rows : 0) + qual.startup;
+	path->total_cost = path->startup_cost + paths->cost + (code + cpu_tuple_cost + qual.per_tuple) * paths->rows;
+}
+
+/*
+ * Reading what is selected, and for each row a few lookups of cells around it.
+ * A cell around a row holds about k rows, if there is an index to find them by.
+ */
+static bool
+cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
+{
+	AView *aview = paths->aview;
+	Plan *probe;
+	double probed;
+
+	path->rows = clamp_row_est(selected->plan_rows);
+	path->startup_cost = selected->startup_cost;
+	path->total_cost = selected->total_cost + path->rows * cpu_tuple_cost;
+	if (aview->k <= 1)
+		return true;
+	if (region_template(aview) == NIL)
+		return false;
+	probe = source_plan(source_query(aview, list_make1_int(0), region_template(aview), NIL), false, NULL)->planTree;
+	/* Groups of k rows are shared by the selected; larger cells cost more. */
+	probed = path->rows * 3;
+	path->total_cost += probed * (probe->total_cost + aview->k * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
+	if (probes)
+		path->total_cost += path->rows * (probe->total_cost + aview->k * cpu_tuple_cost);
+	if (aview->t > 0)
+		path->total_cost += paths->cost;
+	return true;
+}
+
+/*
+ * The share of published rows that a condition on quasi-identifiers lets through.
+ * Nothing is known of published values; recall being 1, it is not small.
+ */
+#define PUBLISHED_SELECTIVITY 0.3
+
+/* Of the rows that the source would select, those that satisfy the other conditions. */
+static double
+estimate_rows(ViewPaths *paths, Conditions *conditions, Plan *selected)
+{
+	double rows = selected ? selected->plan_rows : paths->rows;
+
+	return clamp_row_est(rows * pow(PUBLISHED_SELECTIVITY, list_length(conditions->post) + list_length(conditions->witness)));
+}
+
+/* The plan for what conditions select from the source; null if they say nothing to it. */
+static Plan *
+plan_selected(ViewPaths *paths, List *on_source)
+{
+	if (on_source == NIL)
+		return NULL;
+	return source_plan(source_query(paths->aview, list_make1_int(0), on_source, NIL), false, NULL)->planTree;
+}
+
+/* The plan that selects first, if there is anything to select by. */
+static void
+add_select_first(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_info)
+{
+	List *parameters = NIL;
+	List *on_source = conditions_for_source(paths->aview, paths->rti, conditions->pre, &parameters);
+	Plan *selected = plan_selected(paths, on_source);
+	bool probes = on_source == NIL && conditions->region != NIL;
+	double rows = estimate_rows(paths, conditions, selected);
+	CustomPath *path;
+
+	/* Our own knowledge, in place of PostgreSQL's guess about a function. */
+	if (param_info)
+		param_info->ppi_rows = rows;
+	else
+		paths->rel->rows = rows;
+	if (probes)
+	{
+		on_source = conditions->region;
+		selected = plan_selected(paths, on_source);
+	}
+	if (on_source == NIL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || !source_is_stable(paths->aview))
+		return;
+	/* Witnesses would have to be looked for among all rows. */
+	if (conditions->witness != NIL && !probes)
+		return;
+	path = make_path(paths, PLAN_SELECT_FIRST, param_info);
+	if (!cost_select_first(paths, selected, probes, &path->path))
+		return;
+	path->path.rows = rows;
+	if (kanon_plan == CHOOSE_SELECT_FIRST)
+		path->path.startup_cost = path->path.total_cost = 0;
+	add_path(paths->rel, &path->path);
+}
+
+/* Could this member of an equivalence class give the source a condition? */
+static bool
+member_is_on_source(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, EquivalenceMember *em, void *arg)
+{
+	const AView *aview = ((ViewPaths *) arg)->aview;
+	Var *var = (Var *) em->em_expr;
+
+	return IsA(var, Var) && var->varno == (int) rel->relid && var->varattno > 0 &&
+		   aview->columns[var->varattno - 1].role == ROLE_OTHER;
+}
+
+/* list_member() knows no sets of relations before PostgreSQL 16. */
+static bool
+has_set(List *sets, Relids set)
+{
+	ListCell *cell;
+
+	foreach (cell, sets)
+	{
+		if (bms_equal(lfirst(cell), set))
+			return true;
+	}
+	return false;
+}
+
+/* The sets of other relations whose rows could select rows of the view. */
+static List *
+joining_relations(ViewPaths *paths)
+{
+	List *clauses = list_copy(paths->rel->joininfo);
+	List *sets = NIL;
+	ListCell *cell;
+
+	if (paths->rel->has_eclass_joins)
+		clauses = list_concat(clauses, generate_implied_equalities_for_column(paths->root, paths->rel, member_is_on_source, paths,
+																			  paths->rel->lateral_referencers));
+	foreach (cell, clauses)
+	{
+		RestrictInfo *clause = lfirst(cell);
+		Relids others = bms_difference(clause->clause_relids, paths->rel->relids);
+
+		if (join_clause_is_movable_to(clause, paths->rel) && !bms_is_empty(others) && !has_set(sets, others) &&
+			list_length(sets) < MAX_JOINING_SETS)
+			sets = lappend(sets, others);
+	}
+	return sets;
+}
+
+/* The paper's semijoin: rows of another relation select those of the view. */
+static void
+add_join_paths(ViewPaths *paths)
+{
+	ListCell *cell;
+
+	foreach (cell, joining_relations(paths))
+	{
+		ParamPathInfo *info = get_baserel_parampathinfo(paths->root, paths->rel, lfirst(cell));
+		List *clauses = list_concat_copy(paths->rel->baserestrictinfo, info->ppi_clauses);
+		Conditions conditions;
+
+		conditions_split(paths->aview, paths->rti, extract_actual_clauses(clauses, false),
+						 derived_conditions(paths->root, paths->rel), &conditions);
+		add_select_first(paths, &conditions, info);
+	}
+}
+
+static void
+add_paths(ViewPaths *paths)
+{
+	Conditions conditions;
+	CustomPath *path;
+	List *clauses = extract_actual_clauses(paths->rel->baserestrictinfo, false);
+
+	conditions_split(paths->aview, paths->rti, clauses, derived_conditions(paths->root, paths->rel), &conditions);
+	paths->rel->tuples = paths->rows;
+	paths->rel->pathlist = NIL;
+	paths->rel->partial_pathlist = NIL;
+	if (conditions.never)
+	{
+		path = make_path(paths, PLAN_NOTHING, NULL);
+		path->path.rows = 0;
+		add_path(paths->rel, &path->path);
+		return;
+	}
+	add_select_first(paths, &conditions, NULL);
+	path = make_path(paths, PLAN_ANONYMIZE_FIRST, NULL);
+	path->path.rows = paths->rel->rows;
+	cost_anonymize_first(paths, &conditions, &path->path);
+	add_path(paths->rel, &path->path);
+	add_join_paths(paths);
+}
+
+/*
+ * EXPLAIN hides the numbers of a plan, but debug_print_plan, which anybody may
+ * set, would show them.  The choice between paths has been made by then.
+ */
+static void
+hide_estimates(ViewPaths *paths)
+{
+	ListCell *cell;
+
+	if (!Debug_print_plan || aview_source_readable(paths->aview))
+		return;
+	paths->rel->rows = paths->rel->tuples = HIDDEN_ROWS;
+	foreach (cell, paths->rel->pathlist)
+	{
+		Path *path = lfirst(cell);
+
+		path->rows = HIDDEN_ROWS;
+		path->startup_cost = 0;
+		path->total_cost = HIDDEN_ROWS;
+		if (path->param_info)
+			path->param_info->ppi_rows = HIDDEN_ROWS;
+	}
+}
+
+static void
+check_columns(RangeTblEntry *rte, const AView *aview)
+{
+	RangeTblFunction *function = linitial_node(RangeTblFunction, rte->functions);
+	ListCell *cell;
+	int column = 0;
+
+	foreach (cell, function->funccoltypes)
+		aview_check_type(aview, column++, lfirst_oid(cell));
+	if (column != aview->ncolumns)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the anonymization view has %d columns, but %d were asked for", aview->ncolumns, column)));
+}
+
+static void
+add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	FuncExpr *call;
+	ViewPaths paths = {.root = root, .rel = rel, .rti = rti};
+	Plan *source;
+	int32 id;
+
+	if (next_pathlist_hook)
+		next_pathlist_hook(root, rel, rti, rte);
+	call = rte->rtekind == RTE_FUNCTION && !rte->funcordinality ? aview_scan_call(rte->functions) : NULL;
+	/* Calls of the function itself remain that: nothing locks their definition before a cached plan is used. */
+	if (call == NULL || !aview_call_is_tied(call) || kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
+		return;
+	id = aview_id_of_call(call);
+	if (id == 0)
+		return;
+	paths.aview = aview_load(id);
+	check_columns(rte, paths.aview);
+	/* A changed definition or hierarchy makes this plan stale. */
+	root->glob->relationOids = lappend_oid(root->glob->relationOids, paths.aview->view);
+	root->glob->relationOids = lappend_oid(root->glob->relationOids, kanon_relation(DGH_TABLE));
+	source = source_plan(source_query(paths.aview, list_make1_int(0), NIL, NIL), false, NULL)->planTree;
+	paths.rows = source->plan_rows;
+	paths.cost = source->total_cost;
+	add_paths(&paths);
+	hide_estimates(&paths);
+}
+
+/* The columns of the view, and its row as a whole where the query uses that. */
+static List *
+scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *tlist, List *clauses)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	List *result = NIL;
+	List *vars = pull_var_clause((Node *) list_concat_copy(tlist, clauses),
+								 PVC_RECURSE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
+	ListCell *cell;
+
+	for (int attno = 1; attno <= aview->ncolumns; attno++)
+	{
+		RangeTblFunction *function = linitial_node(RangeTblFunction, rte->functions);
+		Var *var = makeVar(rel->relid, attno, list_nth_oid(function->funccoltypes, attno - 1),
+						   list_nth_int(function->funccoltypmods, attno - 1),
+						   list_nth_oid(function->funccolcollations, attno - 1), 0);
+
+		result = lappend(result, makeTargetEntry((Expr *) var, attno, NULL, false));
+	}
+	foreach (cell, vars)
+	{
+		Var *var = lfirst(cell);
+
+		if (var->varno == (int) rel->relid && var->varattno == 0)
+		{
+			result = lappend(result, makeTargetEntry((Expr *) copyObject(var), list_length(result) + 1, NULL, false));
+			break;
+		}
+	}
+	return result;
+}
+
+static Plan *
+plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	AView *aview = aview_load(intVal(linitial(path->custom_private)));
+	ScanPlan plan = intVal(lsecond(path->custom_private));
+	Conditions conditions;
+	List *parameters = NIL;
+	List *on_source = NIL;
+	bool probes = false;
+
+	clauses = extract_actual_clauses(clauses, false);
+	conditions_split(aview, rel->relid, clauses, derived_conditions(root, rel), &conditions);
+	if (plan == PLAN_SELECT_FIRST)
+	{
+		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
+		probes = on_source == NIL;
+		if (probes)
+			on_source = conditions.region;
+	}
+	else
+	{
+		conditions.post = list_concat_unique_ptr(conditions.pre, conditions.post);
+		conditions.pre = NIL;
+	}
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->methods = &aview_scan_methods;
+	scan->custom_scan_tlist = scan_tlist(root, rel, aview, tlist, clauses);
+	scan->custom_exprs = list_make4(conditions.post, conditions.witness, conditions.pre, parameters);
+	scan->custom_private = list_make4(makeInteger(aview->id), makeInteger(plan), on_source, makeInteger(probes));
+	return (Plan *) scan;
+}
+
+void
+aview_planner_init(void)
+{
+	DefineCustomEnumVariable("kanon.plan", "Chooses how anonymization views are read.",
+							 "All choices give the same answer; this is for tests.",
+							 &kanon_plan, CHOOSE_AUTO, plan_choices, PGC_USERSET, 0, NULL, NULL, NULL);
+	RegisterCustomScanMethods(&aview_scan_methods);
+	next_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_aview_paths;
+}

@@ -1,0 +1,21 @@
+/*
+ * shuffle.h
+ *		Rows in an order that says nothing.
+ */
+#ifndef KANON_SHUFFLE_H
+#define KANON_SHUFFLE_H
+
+#include "kanon.h"
+
+#include "executor/tuptable.h"
+
+typedef struct Shuffle Shuffle;
+
+/* All of it belongs to the current memory context; rows beyond work_mem go to disk. */
+extern Shuffle *shuffle_create(TupleDesc desc);
+extern void shuffle_add(Shuffle *shuffle, TupleTableSlot *slot);
+/* The next row, valid until the one after; false after the last.  No row may be added after the first. */
+extern bool shuffle_next(Shuffle *shuffle, TupleTableSlot **slot);
+extern void shuffle_end(Shuffle *shuffle);
+
+#endif

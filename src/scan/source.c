@@ -1,0 +1,374 @@
+/*
+ * source.c
+ *		Building, planning and running queries over the source of an A-view.
+ */
+#include "scan/source.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "executor/tuptable.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_oper.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+/* Rows fetched at a time where the caller pulls them. */
+#define BATCH_ROWS 256
+
+#define QUERY_TEXT "<source of an anonymization view>"
+
+Var *
+source_column(const AView *aview, int column)
+{
+	const AViewColumn *c = &aview->columns[column];
+
+	return makeVar(SOURCE_RTI, column + 1, c->source_type, c->source_typmod, c->source_collation, 0);
+}
+
+static RangeTblEntry *
+source_entry(const AView *aview)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	List *names = NIL;
+
+	for (int i = 0; i < aview->ncolumns; i++)
+		names = lappend(names, makeString(aview->columns[i].name));
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = copyObject(aview->source);
+	rte->eref = makeAlias("source", names);
+	rte->inFromCl = true;
+	return rte;
+}
+
+/* Sorts by a column of the target list. */
+static SortGroupClause *
+sort_by(TargetEntry *entry)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+
+	get_sort_group_operators(exprType((Node *) entry->expr), true, true, false,
+							 &clause->sortop, &clause->eqop, NULL, &clause->hashable);
+	entry->ressortgroupref = entry->resno;
+	clause->tleSortGroupRef = entry->resno;
+	return clause;
+}
+
+/*
+ * A source that has to be sorted (ORDER BY ... LIMIT) must not hand its order on.
+ * Not random(): its caller may know the seed.
+ */
+static void
+shuffle_rows(Query *query)
+{
+	FuncExpr *random = makeFuncExpr(F_GEN_RANDOM_UUID, UUIDOID, NIL, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	TargetEntry *entry = makeTargetEntry((Expr *) random, list_length(query->targetList) + 1, NULL, true);
+
+	query->targetList = lappend(query->targetList, entry);
+	query->sortClause = list_make1(sort_by(entry));
+}
+
+Query *
+source_query(const AView *aview, List *columns, List *conditions, List *order_by)
+{
+	Query *query = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell *cell;
+
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->rtable = list_make1(source_entry(aview));
+	ref->rtindex = SOURCE_RTI;
+	query->jointree = makeFromExpr(list_make1(ref), (Node *) make_ands_explicit(copyObject(conditions)));
+	if (conditions == NIL)
+		query->jointree->quals = NULL;
+	foreach (cell, columns)
+	{
+		int column = lfirst_int(cell);
+		TargetEntry *entry = makeTargetEntry((Expr *) source_column(aview, column), list_length(query->targetList) + 1,
+											 pstrdup(aview->columns[column].name), false);
+
+		query->targetList = lappend(query->targetList, entry);
+		if (list_member_int(order_by, column))
+			query->sortClause = lappend(query->sortClause, sort_by(entry));
+	}
+	if (aview->source->sortClause && order_by == NIL)
+		shuffle_rows(query);
+	return query;
+}
+
+PlannedStmt *
+source_plan(Query *query, bool parallel, ParamListInfo params)
+{
+	List *rewritten;
+
+	/* Takes the locks on what the stored query mentions, then expands views and row security. */
+	query = copyObject(query);
+	AcquireRewriteLocks(query, true, false);
+	rewritten = QueryRewrite(query);
+	if (list_length(rewritten) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a rule turns the source of an anonymization view into several queries")));
+	/* Not pg_plan_query: debug_print_plan would show the caller the raw values in its conditions. */
+	return planner(linitial_node(Query, rewritten), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+}
+
+/* Anything whose rows may depend on when, or in which order, it runs. */
+static bool
+unstable_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		return rte->tablesample != NULL ||
+			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION &&
+				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_MATVIEW) ||
+			   rte->rtekind == RTE_FUNCTION || rte->rtekind == RTE_TABLEFUNC;
+	}
+	if (IsA(node, Query))
+	{
+		Query *query = (Query *) node;
+
+		if (query->limitCount || query->limitOffset || query->hasDistinctOn || query->hasAggs ||
+			query->hasWindowFuncs || query->hasTargetSRFs)
+			return true;
+		return query_tree_walker(query, unstable_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, unstable_walker, context);
+}
+
+/* Foreign partitions hide behind their parent. */
+static bool
+has_foreign_child(const PlannedStmt *plan)
+{
+	ListCell *cell;
+
+	foreach (cell, plan->rtable)
+	{
+		if (lfirst_node(RangeTblEntry, cell)->relkind == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Plain tables under one snapshot give the same rows twice.  Views in the source
+ * are not looked into: what is not known to be stable is read once and kept.
+ */
+bool
+source_is_stable(const AView *aview)
+{
+	if (unstable_walker((Node *) aview->source, NULL) ||
+		contain_volatile_functions_not_nextval((Node *) aview->source) ||
+		contain_volatile_functions((Node *) aview->source))
+		return false;
+	return !has_foreign_child(source_plan(source_query(aview, list_make1_int(0), NIL, NIL), false, NULL));
+}
+
+/* A receiver that hands each row to a function. */
+typedef struct PumpReceiver
+{
+	DestReceiver base;
+	SourceReceiver receive;
+	void *arg;
+} PumpReceiver;
+
+struct SourceRun
+{
+	QueryDesc *desc;
+	bool readable; /* for the current user, too */
+	PumpReceiver receiver;
+	MemoryContext batch; /* rows fetched ahead */
+	MinimalTuple rows[BATCH_ROWS];
+	int nrows;
+	int at;
+	bool finished;
+	TupleTableSlot *slot;
+};
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	PumpReceiver *receiver = (PumpReceiver *) self;
+
+	return receiver->receive(receiver->arg, slot);
+}
+
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+static void
+receiver_shutdown(DestReceiver *self)
+{
+}
+
+/* May the current user read all tables that a plan reads? */
+static bool
+is_readable(const PlannedStmt *plan)
+{
+	ListCell *cell;
+
+	foreach (cell, plan->rtable)
+	{
+		RangeTblEntry *rte = lfirst(cell);
+
+		if (rte->rtekind == RTE_RELATION && !relation_is_readable(rte->relid))
+			return false;
+	}
+	return true;
+}
+
+/* Errors about rights, resources, concurrency and cancellation say nothing about rows. */
+static bool
+is_discreet(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return true;
+		default:
+			return sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
+	}
+}
+
+/* An error of the source may quote a raw value: the log gets it, the caller hears of it. */
+static void pg_attribute_noreturn()
+hide_error(ErrorData *error)
+{
+	if (is_discreet(error->sqlerrcode))
+		ReThrowError(error);
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 errmsg_internal("the source of an anonymization view failed: %s", error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->context ? errcontext_msg("%s", error->context) : 0));
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 errmsg("the source of an anonymization view could not be read"),
+			 errhint("The server's log has the reason.")));
+}
+
+static void
+run_executor(SourceRun *run, uint64 count, bool once)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	if (run->readable)
+	{
+		ExecutorRun(run->desc, ForwardScanDirection, count, once);
+		return;
+	}
+	PG_TRY();
+	{
+		ExecutorRun(run->desc, ForwardScanDirection, count, once);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		hide_error(error);
+	}
+	PG_END_TRY();
+}
+
+/* All of it belongs to the current memory context and resource owner. */
+SourceRun *
+source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
+{
+	SourceRun *run = palloc0(sizeof(SourceRun));
+	DestReceiver *base = &run->receiver.base;
+
+	base->receiveSlot = receive_row;
+	base->rStartup = receiver_startup;
+	base->rShutdown = receiver_shutdown;
+	base->rDestroy = receiver_shutdown;
+	base->mydest = DestNone;
+	run->desc = CreateQueryDesc(plan, QUERY_TEXT, snapshot, InvalidSnapshot, base, params, NULL, 0);
+	run->readable = is_readable(plan);
+	ExecutorStart(run->desc, 0);
+	/* auto_explain must not explain the source to those who may not read it. */
+	if (!run->readable)
+		run->desc->totaltime = NULL;
+	run->slot = MakeSingleTupleTableSlot(run->desc->tupDesc, &TTSOpsMinimalTuple);
+	run->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon source rows", ALLOCSET_DEFAULT_SIZES);
+	return run;
+}
+
+void
+source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
+{
+	run->receiver.receive = receiver;
+	run->receiver.arg = arg;
+	run_executor(run, 0, true);
+	run->finished = true;
+}
+
+static bool
+keep_row(void *arg, TupleTableSlot *slot)
+{
+	SourceRun *run = arg;
+	MemoryContext old = MemoryContextSwitchTo(run->batch);
+
+	run->rows[run->nrows++] = ExecCopySlotMinimalTuple(slot);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+bool
+source_next(SourceRun *run, TupleTableSlot **slot)
+{
+	if (run->at == run->nrows && !run->finished)
+	{
+		ExecClearTuple(run->slot);
+		MemoryContextReset(run->batch);
+		run->nrows = run->at = 0;
+		run->receiver.receive = keep_row;
+		run->receiver.arg = run;
+		run_executor(run, BATCH_ROWS, false);
+		run->finished = run->nrows < BATCH_ROWS;
+	}
+	if (run->at == run->nrows)
+		return false;
+	*slot = ExecStoreMinimalTuple(run->rows[run->at++], run->slot, false);
+	return true;
+}
+
+TupleDesc
+source_desc(const SourceRun *run)
+{
+	return run->desc->tupDesc;
+}
+
+void
+source_end(SourceRun *run)
+{
+	ExecDropSingleTupleTableSlot(run->slot);
+	ExecutorFinish(run->desc);
+	ExecutorEnd(run->desc);
+	FreeQueryDesc(run->desc);
+	MemoryContextDelete(run->batch);
+	pfree(run);
+}

@@ -1,0 +1,45 @@
+/*
+ * source.h
+ *		Running the source query of an A-view, as a query of its own.
+ *
+ * It is planned by whatever planner the server has and run through the executor's
+ * front door, so that its hooks see it; with the view owner's rights, which its
+ * range table carries, and with the caller's snapshot.
+ */
+#ifndef KANON_SCAN_SOURCE_H
+#define KANON_SCAN_SOURCE_H
+
+#include "aview/aview.h"
+
+#include "executor/execdesc.h"
+#include "nodes/params.h"
+#include "tcop/dest.h"
+#include "utils/snapshot.h"
+
+/* The range table index that the source has in the queries made from it. */
+#define SOURCE_RTI 1
+
+/*
+ * SELECT the given columns FROM (source) WHERE the conditions, whose Vars have
+ * the number SOURCE_RTI and a column's number among the view's.
+ */
+extern Query *source_query(const AView *aview, List *columns, List *conditions, List *order_by);
+extern Var *source_column(const AView *aview, int column);
+extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo params);
+
+/* May the source be run twice and give the same rows? */
+extern bool source_is_stable(const AView *aview);
+
+typedef struct SourceRun SourceRun;
+/* false: no more rows are wanted */
+typedef bool (*SourceReceiver)(void *arg, TupleTableSlot *slot);
+
+extern SourceRun *source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
+/* All rows at once, pushed to a receiver; parallel workers may help. */
+extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
+/* The next row, valid until the one after; false after the last. */
+extern bool source_next(SourceRun *run, TupleTableSlot **slot);
+extern TupleDesc source_desc(const SourceRun *run);
+extern void source_end(SourceRun *run);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * state.h
+ *		The executor's state of the custom-scan node.
+ */
+#ifndef KANON_SCAN_STATE_H
+#define KANON_SCAN_STATE_H
+
+#include "scan/allrows.h"
+#include "scan/aviewscan.h"
+#include "scan/selection.h"
+
+#include "nodes/execnodes.h"
+
+typedef struct AViewScanState
+{
+	CustomScanState css;
+	AView *aview;
+	ScanPlan plan;
+	Bitmapset *wanted; /* columns of the view that the query uses, from 0 */
+	bool whole_row;	   /* it uses the row as a whole, too */
+
+	AllRows *rows;		  /* PLAN_ANONYMIZE_FIRST */
+	Selection *selection; /* PLAN_SELECT_FIRST */
+
+	List *parameters; /* ExprStates */
+	MemoryContext parameter_context;
+	bool selecting; /* with the parameters as they are now */
+	ExprState *witness;		 /* null: none */
+	TupleTableSlot *witness_slot;
+} AViewScanState;
+
+/* The values of the parameters in PRIVATE_CONDITIONS as far as they are known before the start; else NULL. */
+extern ParamListInfo aview_parameters_to_explain(AViewScanState *state);
+
+#endif
