@@ -210,15 +210,11 @@ compare_columns(const void *left, const void *right, void *arg)
 
 /*
  * Finds the columns in the source and brings the quasi-identifiers into its
- * order; those added as text or as words keep theirs.
+ * order; those added keep theirs.
  */
 static void
 find_columns(ReleaseSource *source, TupleDesc desc)
 {
-	source->nquasi = 0;
-	while (source->nquasi < source->ncolumns && !source->columns[source->nquasi].as_text &&
-		   !source->columns[source->nquasi].as_words)
-		source->nquasi++;
 	for (int i = 0; i < source->ncolumns; i++)
 	{
 		ReleaseColumn *column = &source->columns[i];

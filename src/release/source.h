@@ -48,7 +48,7 @@ typedef struct ReleaseSource
 	int nown;		  /* rows of the source itself; a further source's follow */
 	const char **ids; /* distinct, never null */
 	int ncolumns;
-	int nquasi; /* the first columns, up to one that is read as text or as words */
+	int nquasi; /* the first columns, those of quasi_ids */
 	ReleaseColumn *columns;
 } ReleaseSource;
 

@@ -112,6 +112,24 @@ mentions(int rti, Node *node)
 	return bms_is_member(rti, pull_varnos(NULL, node));
 }
 
+/* A column of the view, or what COALESCE puts in its place. */
+static bool
+is_column(int rti, Node *node)
+{
+	ListCell *cell;
+
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (!IsA(node, CoalesceExpr))
+		return IsA(node, Var);
+	foreach (cell, ((CoalesceExpr *) node)->args)
+	{
+		if (mentions(rti, lfirst(cell)) && !is_column(rti, lfirst(cell)))
+			return false;
+	}
+	return true;
+}
+
 /* One of PostgreSQL's own operators, between a column of the view and a value from elsewhere. */
 static bool
 is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
@@ -127,9 +145,7 @@ is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 		column = value;
 		value = swap;
 	}
-	while (IsA(column, RelabelType))
-		column = (Node *) ((RelabelType *) column)->arg;
-	return IsA(column, Var) && value && !mentions(rti, value) && function < FirstNormalObjectId &&
+	return value && is_column(rti, column) && !mentions(rti, value) && function < FirstNormalObjectId &&
 		   get_func_rettype(function) == BOOLOID;
 }
 
