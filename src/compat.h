@@ -44,6 +44,19 @@
 #define kanon_decode_datetime DecodeDateTime
 #endif
 
+#if PG_VERSION_NUM >= 150000
+#define kanon_parse_analyze(statement, text) parse_analyze_fixedparams(statement, text, NULL, 0, NULL)
+#else
+#define kanon_parse_analyze(statement, text) parse_analyze(statement, text, NULL, 0, NULL)
+#endif
+
+/* PostgreSQL 15 lets an extension have its prefix of settings to itself. */
+#if PG_VERSION_NUM >= 150000
+#define kanon_reserve_settings(prefix) MarkGUCPrefixReserved(prefix)
+#else
+#define kanon_reserve_settings(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif
+
 /* PostgreSQL 16 has one function for the privileges on all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_function_aclcheck(function, role, mode) object_aclcheck(ProcedureRelationId, function, role, mode)

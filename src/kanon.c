@@ -7,11 +7,13 @@
 #include "catalog/namespace.h"
 #include "fmgr.h"
 #include "catalog/pg_type.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "hierarchy/dgh.h"
+#include "policy/policy.h"
 #include "scan/aviewscan.h"
 #include "trigger.h"
 
@@ -25,6 +27,8 @@ _PG_init(void)
 	dgh_cache_init();
 	aview_planner_init();
 	aview_explain_init();
+	policy_init();
+	kanon_reserve_settings(KANON_SCHEMA);
 }
 
 Oid

@@ -33,6 +33,11 @@ typedef struct AViewColumn
 	char *dgh_name; /* null: none */
 	Dgh *dgh;		/* pinned to the definition's context */
 	bool generalized; /* published as kanon.generalized */
+
+	/* What the row's owner has chosen for it: columns of the source, or -1. */
+	int disclose; /* boolean: may it be shown? */
+	int retain;	  /* boolean: may it still be shown? */
+	int level;	  /* of a sensitive column: how far up it is to be generalized */
 } AViewColumn;
 
 /* How a condition on quasi-identifiers is meant. */
@@ -42,6 +47,18 @@ typedef enum MatchMode
 	MATCH_WITNESS
 } MatchMode;
 
+/*
+ * The choices of the people that rows are about: further columns of the source,
+ * which joins its rows with the choices for a purpose and a recipient.
+ */
+typedef struct AViewProfile
+{
+	const char *purpose;
+	const char *recipient;
+	int found; /* boolean column: are there choices for the row? */
+	int k;	   /* -1: they say nothing about it */
+} AViewProfile;
+
 typedef struct AView
 {
 	MemoryContext context;
@@ -49,13 +66,16 @@ typedef struct AView
 	Oid view;
 	Oid owner;
 	Query *source; /* with the owner's rights; copy before use */
-	int k;
+	Query *rows;   /* the same, or the part of it that has no profile */
+	AViewProfile *profile; /* null: none */
+	int k;		   /* where the profile says nothing; -1: such rows are not shown */
 	int l;	  /* 0: not asked for */
 	double t; /* 0: not asked for */
 	MatchMode match;
 	int block_size; /* 0: the whole input */
 	int ncolumns;
-	AViewColumn *columns;
+	int nsource; /* columns of the source: those of the view, then those of the profile */
+	AViewColumn *columns; /* nsource of them */
 	int nquasi;
 	int *quasi; /* columns, in order */
 	int nsteps;
@@ -68,6 +88,7 @@ extern int32 aview_id_of(Oid view);
 extern int32 aview_id_of_view(Oid relation);
 extern int32 aview_id_by_name(const char *name);
 extern bool aview_counts_rows(const AView *aview);
+extern bool aview_groups(const AView *aview);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
 extern bool relation_is_readable(Oid relation);

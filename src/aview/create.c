@@ -130,14 +130,13 @@ check_request(const AViewRequest *request)
 {
 	if (request->materialized)
 		not_yet("materialized groups");
-	if (request->profile)
-		not_yet("profiles");
-	if (!request->has_k)
+	if (!request->has_k && (request->profile == NULL || request->profile->k == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("anonymization view \"%s\" needs a k", request->name),
 				 errhint("For example k => 5: each published row then looks like those of at least 4 other people.")));
-	check_k(request->k);
+	if (request->has_k)
+		check_k(request->k);
 	if (request->has_l)
 		check_l(request->l);
 	if (request->has_t)
@@ -281,6 +280,7 @@ store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc
 		Int32GetDatum(request->block_size)};
 	char nulls[9] = "        ";
 
+	nulls[2] = request->has_k ? ' ' : 'n';
 	nulls[3] = request->l == 0 ? 'n' : ' ';
 	nulls[4] = request->t == 0 ? 'n' : ' ';
 	nulls[7] = request->block_size == 0 ? 'n' : ' ';
@@ -382,6 +382,8 @@ aview_create(const AViewRequest *request)
 		elog(ERROR, "SPI_connect failed");
 	query = aview_read_source(request, &desc);
 	columns = match_columns(request, desc);
+	if (request->profile)
+		query = profile_join(request->profile, query, desc, columns);
 	id = next_id();
 	temporary = temporary_relation(name);
 	create_view(name, id, query, desc, columns);
@@ -506,7 +508,7 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	request.has_t = !PG_ARGISNULL(7);
 	request.t = request.has_t ? PG_GETARG_FLOAT8(7) : 0;
 	if (!PG_ARGISNULL(8))
-		not_yet("profiles");
+		request.profile = profile_of_json(PG_GETARG_JSONB_P(8));
 	request.algorithm = PG_ARGISNULL(9) ? "datafly" : text_to_cstring(PG_GETARG_TEXT_PP(9));
 	request.match = PG_ARGISNULL(10) ? "cover" : text_to_cstring(PG_GETARG_TEXT_PP(10));
 	request.materialized = !PG_ARGISNULL(11) && PG_GETARG_BOOL(11);

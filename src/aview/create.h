@@ -7,6 +7,7 @@
 
 #include "aview/aview.h"
 #include "aview/position.h"
+#include "aview/profile.h"
 
 #include "access/tupdesc.h"
 
@@ -18,15 +19,6 @@ typedef struct ColumnRequest
 	ColumnRole role;
 	int location; /* in the request's text; negative: not there */
 } ColumnRequest;
-
-/* Whose choices hold: column REFERENCES table (k_column [, level_column]). */
-typedef struct ProfileRequest
-{
-	char *column;
-	char *table; /* as SQL writes it */
-	char *k_column;
-	char *level_column; /* null: none */
-} ProfileRequest;
 
 typedef struct AViewRequest
 {

@@ -34,6 +34,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "aview/profile.h"
 #include "trigger.h"
 
 PG_FUNCTION_INFO_V1(kanon_aview_changed);
@@ -219,7 +220,6 @@ read_source(AView *aview)
 	Query *query;
 	TupleDesc desc;
 	ListCell *cell;
-	int i = 0;
 
 	if (rel == NULL || rel->rd_rel->relkind != RELKIND_VIEW)
 		ereport(ERROR,
@@ -234,28 +234,31 @@ read_source(AView *aview)
 				 errmsg("\"%s\" is no longer an anonymization view", RelationGetRelationName(rel)),
 				 errdetail("Its query was replaced."),
 				 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
-	forget_order(aview->source);
 
 	desc = RelationGetDescr(rel);
 	aview->ncolumns = desc->natts;
-	aview->columns = palloc0(desc->natts * sizeof(AViewColumn));
+	aview->columns = palloc0(list_length(aview->source->targetList) * sizeof(AViewColumn));
 	foreach (cell, aview->source->targetList)
 	{
 		TargetEntry *entry = lfirst(cell);
+		AViewColumn *column = &aview->columns[aview->nsource];
 
-		if (entry->resjunk || i >= desc->natts)
+		if (entry->resjunk)
 			continue;
-		aview->columns[i].name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
-		aview->columns[i].source_type = exprType((Node *) entry->expr);
-		aview->columns[i].source_typmod = exprTypmod((Node *) entry->expr);
-		aview->columns[i].source_collation = exprCollation((Node *) entry->expr);
-		i++;
+		column->name = pstrdup(aview->nsource < desc->natts ? NameStr(TupleDescAttr(desc, aview->nsource)->attname) : entry->resname);
+		column->source_type = exprType((Node *) entry->expr);
+		column->source_typmod = exprTypmod((Node *) entry->expr);
+		column->source_collation = exprCollation((Node *) entry->expr);
+		column->disclose = column->retain = column->level = -1;
+		aview->nsource++;
 	}
 	relation_close(rel, NoLock);
-	if (i != aview->ncolumns)
+	if (aview->nsource < aview->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
+	profile_read(aview);
+	forget_order(aview->rows);
 }
 
 static void
@@ -398,7 +401,7 @@ aview_check_type(const AView *aview, int column, Oid type)
 static AttrNumber
 base_column(const AView *aview, int index, Oid *table)
 {
-	Query *source = aview->source;
+	Query *source = aview->rows;
 	TargetEntry *entry = list_nth_node(TargetEntry, source->targetList, index);
 	Var *var = (Var *) entry->expr;
 	RangeTblEntry *rte;
@@ -479,6 +482,13 @@ aview_counts_rows(const AView *aview)
 		result = result || index_is_within(lfirst_oid(cell), columns);
 	relation_close(rel, NoLock);
 	return result;
+}
+
+/* Are there rows that are published in groups? */
+bool
+aview_groups(const AView *aview)
+{
+	return aview->k > 1 || (aview->profile && aview->profile->k >= 0);
 }
 
 /* May the current user read all rows and columns of a table? */

@@ -59,7 +59,6 @@ static AViewRequest *start_request(StatementParser *parser, bool materialized);
 static void begin_clause(StatementParser *parser, Clause clause, int location);
 static void add_columns(AViewRequest *request, ColumnRole role, List *columns);
 static ColumnRequest *make_column(char *name, char *dgh, int location);
-static ProfileRequest *make_profile(char *column, char *table, char *k_column, char *level_column);
 static int read_integer(StatementParser *parser, const char *text, int location);
 static double read_number(StatementParser *parser, const char *text, int location);
 }
@@ -231,11 +230,11 @@ clause:
 profile:
 	name REFERENCES qualified_name '(' name ')'
 		{
-			$$ = make_profile($1, $3, $5, NULL);
+			$$ = profile_of_reference($1, $3, $5, NULL);
 		}
 	| name REFERENCES qualified_name '(' name ',' name ')'
 		{
-			$$ = make_profile($1, $3, $5, $7);
+			$$ = profile_of_reference($1, $3, $5, $7);
 		}
 	;
 
@@ -358,18 +357,6 @@ make_column(char *name, char *dgh, int location)
 	column->dgh = dgh;
 	column->location = location;
 	return column;
-}
-
-static ProfileRequest *
-make_profile(char *column, char *table, char *k_column, char *level_column)
-{
-	ProfileRequest *profile = palloc0(sizeof(ProfileRequest));
-
-	profile->column = column;
-	profile->table = table;
-	profile->k_column = k_column;
-	profile->level_column = level_column;
-	return profile;
 }
 
 static void pg_attribute_noreturn()

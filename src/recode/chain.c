@@ -17,6 +17,7 @@ struct Group
 {
 	int32 *codes;
 	int64 rows;
+	int k; /* the largest that a row asks for */
 	Bag *individuals; /* null where rows are counted */
 	Bag *sensitive;
 	int first_class; /* the others by Climb.next_class */
@@ -128,7 +129,7 @@ recoder_forget_cells(Recoder *recoder, MemoryContext context)
 bool
 recoder_groups(const Recoder *recoder)
 {
-	return recoder->k >= 2;
+	return recoder->personal || recoder->k >= 2;
 }
 
 static Cell *
@@ -170,12 +171,6 @@ recoder_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed)
 }
 
 static int
-individual_limit(const Recoder *recoder)
-{
-	return recoder->k;
-}
-
-static int
 sensitive_limit(const Recoder *recoder)
 {
 	return recoder->t > 0 ? 0 : recoder->l + 1;
@@ -198,6 +193,7 @@ start_groups(Climb *climb)
 
 		group->codes = codes + (Size) class * recoder->ncolumns;
 		group->rows = histogram->rows[class];
+		group->k = histogram->k ? histogram->k[class] : recoder->k;
 		group->individuals = histogram->individuals ? &histogram->individuals[class] : NULL;
 		group->sensitive = histogram->sensitive ? &histogram->sensitive[(Size) class * recoder->nsensitive] : NULL;
 		group->first_class = group->last_class = class;
@@ -228,7 +224,7 @@ check_groups(Climb *climb)
 		Group *group = climb->groups[i];
 
 		if (group->changed &&
-			privacy_holds(climb->recoder, group->individuals ? group->individuals->size : group->rows, group->sensitive))
+			privacy_holds(climb->recoder, group->k, group->individuals ? group->individuals->size : group->rows, group->sensitive))
 			publish(climb, group, false);
 		else
 			climb->groups[left++] = group;
@@ -245,8 +241,9 @@ merge(Climb *climb, Group *group, Group *other)
 	MemoryContext old = MemoryContextSwitchTo(climb->histogram->context);
 
 	group->rows += other->rows;
+	group->k = Max(group->k, other->k);
 	if (group->individuals)
-		bag_merge(group->individuals, other->individuals, individual_limit(recoder));
+		bag_merge(group->individuals, other->individuals, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_merge(&group->sensitive[i], &other->sensitive[i], sensitive_limit(recoder));
 	climb->next_class[group->last_class] = other->first_class;
@@ -294,6 +291,8 @@ note_leaders(Climb *climb)
 		Group *group = climb->groups[i];
 
 		histogram->rows[group->first_class] = group->rows;
+		if (histogram->k)
+			histogram->k[group->first_class] = group->k;
 		for (int class = group->first_class; class >= 0; class = climb->next_class[class])
 			histogram->leaders[class] = group->first_class;
 	}

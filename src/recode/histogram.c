@@ -2,8 +2,8 @@
  * histogram.c
  *		Classes of equal rows.
  *
- * Memory grows with the number of classes and with k, never with rows: beyond k
- * individuals, and beyond l sensitive values where only l is asked for, a class
+ * Memory grows with the number of classes and with k, never with rows: beyond the
+ * largest k, and beyond l sensitive values where only l is asked for, a class
  * stops keeping more.
  */
 #include "recode/recode.h"
@@ -75,6 +75,10 @@ make_room(Histogram *histogram)
 	histogram->cells = grow(histogram->cells, capacity, sizeof(Cell *));
 	if (histogram->rows)
 		histogram->rows = grow(histogram->rows, capacity, sizeof(int64));
+	if (histogram->k)
+		histogram->k = grow(histogram->k, capacity, sizeof(int));
+	if (histogram->visible)
+		histogram->visible = grow(histogram->visible, capacity, sizeof(Bag));
 	if (histogram->individuals)
 		histogram->individuals = grow(histogram->individuals, capacity, sizeof(Bag));
 	if (histogram->sensitive)
@@ -94,6 +98,10 @@ histogram_create(Recoder *recoder, bool counting)
 	if (counting)
 	{
 		histogram->rows = palloc(sizeof(int64));
+		if (recoder->personal)
+			histogram->k = palloc(sizeof(int));
+		if (recoder->masked)
+			histogram->visible = palloc(sizeof(Bag));
 		if (!recoder->count_rows)
 			histogram->individuals = palloc(sizeof(Bag));
 		if (recoder->nsensitive > 0)
@@ -139,6 +147,10 @@ histogram_class(Histogram *histogram, const int32 *codes)
 	histogram->cells[class] = NULL;
 	if (histogram->rows)
 		histogram->rows[class] = 0;
+	if (histogram->k)
+		histogram->k[class] = 0;
+	if (histogram->visible)
+		memset(&histogram->visible[class], 0, sizeof(Bag));
 	if (histogram->individuals)
 		memset(&histogram->individuals[class], 0, sizeof(Bag));
 	if (histogram->sensitive)
@@ -218,8 +230,12 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 	int class = histogram_class(histogram, row->codes);
 
 	histogram->rows[class]++;
+	if (histogram->k)
+		histogram->k[class] = Max(histogram->k[class], row->k);
+	if (histogram->visible)
+		bag_add(histogram->context, &histogram->visible[class], row->visible, 0, 0);
 	if (histogram->individuals)
-		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->k);
+		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
 				row->sensitive[i], recoder->t > 0 ? 1 : 0, recoder->t > 0 ? 0 : recoder->l + 1);
@@ -234,12 +250,42 @@ histogram_take(Histogram *histogram, const Histogram *other, int class)
 	MemoryContext old = MemoryContextSwitchTo(histogram->context);
 
 	histogram->rows[taken] += other->rows[class];
+	if (histogram->k)
+		histogram->k[taken] = Max(histogram->k[taken], other->k[class]);
 	if (histogram->individuals)
-		bag_merge(&histogram->individuals[taken], &other->individuals[class], recoder->k);
+		bag_merge(&histogram->individuals[taken], &other->individuals[class], recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_merge(&histogram->sensitive[(Size) taken * recoder->nsensitive + i],
 				  &other->sensitive[(Size) class * recoder->nsensitive + i], recoder->t > 0 ? 0 : recoder->l + 1);
 	MemoryContextSwitchTo(old);
+}
+
+/* Codes as an owner lets them be seen: what is hidden is NULL. */
+void
+recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen)
+{
+	for (int i = 0; i < recoder->ncolumns; i++)
+		seen[i] = visible & (UINT64CONST(1) << i) ? codes[i] : NULL_CODE;
+}
+
+bool
+histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg)
+{
+	const Recoder *recoder = histogram->recoder;
+	const int32 *codes = histogram->codes + (Size) class * recoder->ncolumns;
+	int32 *seen;
+	bool result = false;
+
+	if (histogram->visible == NULL)
+		return test(arg, codes);
+	seen = palloc(Max(recoder->ncolumns, 1) * sizeof(int32));
+	for (int i = 0; i < histogram->visible[class].size && !result; i++)
+	{
+		recoder_mask(recoder, histogram->visible[class].keys[i], codes, seen);
+		result = test(arg, seen);
+	}
+	pfree(seen);
+	return result;
 }
 
 /* A hash of the cell that a class belongs to at a step. */

@@ -85,11 +85,11 @@ is_close(const RecodeSensitive *sensitive, const Bag *bag, double t)
 	return distance <= t + 1e-9;
 }
 
-/* May rows be published together? */
+/* May rows be published together, of which one asks for so large a k? */
 bool
-privacy_holds(const Recoder *recoder, int64 individuals, const Bag *sensitive)
+privacy_holds(const Recoder *recoder, int k, int64 individuals, const Bag *sensitive)
 {
-	if (individuals < recoder->k)
+	if (individuals < k)
 		return false;
 	for (int i = 0; i < recoder->nsensitive; i++)
 	{

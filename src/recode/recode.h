@@ -58,8 +58,12 @@ typedef struct Recoder
 
 	/* The privacy predicate. */
 	int k;
-	int l;	  /* 0: not asked for */
-	double t; /* 0: not asked for */
+	bool personal; /* each row has a k of its own: the largest in a group counts */
+	int most_k;	   /* of the rows seen so far */
+	int l;		   /* 0: not asked for */
+	double t;	   /* 0: not asked for */
+	int most_individuals; /* as many of a group are told apart; 0: all of them */
+	bool masked;	 /* owners may hide quasi-identifiers, and it matters which */
 	bool count_rows; /* each row is an individual of its own */
 	int nsensitive;	 /* columns that l or t concern */
 	RecodeSensitive *sensitive;
@@ -101,6 +105,8 @@ typedef struct Histogram
 
 	/* Null where classes are only told apart. */
 	int64 *rows;
+	int *k; /* null: the recoder's */
+	Bag *visible; /* the sets of columns that owners let be seen; null: all of them */
 	Bag *individuals;
 	Bag *sensitive; /* nsensitive per class */
 
@@ -111,6 +117,8 @@ typedef struct Histogram
 typedef struct RecodeRow
 {
 	int32 *codes;
+	int k; /* below 2: in no group; below 0: not shown at all */
+	uint64 visible; /* a bit for each column that the owner lets be seen */
 	uint64 individual; /* a hash of the identifiers */
 	int32 *sensitive;
 } RecodeRow;
@@ -121,6 +129,10 @@ extern int histogram_find(Histogram *histogram, const int32 *codes);
 extern int histogram_class(Histogram *histogram, const int32 *codes);
 extern void histogram_add(Histogram *histogram, const RecodeRow *row);
 extern void histogram_take(Histogram *histogram, const Histogram *other, int class);
+/* Calls a function with a class's codes as its rows' owners let them be seen, until it returns true. */
+typedef bool (*ClassTest)(void *arg, const int32 *codes);
+extern bool histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg);
+extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen);
 extern uint32 histogram_hash(const Recoder *recoder, const int32 *codes, int step);
 extern void bag_merge(Bag *bag, const Bag *other, int limit);
 
@@ -133,7 +145,7 @@ extern bool recoder_groups(const Recoder *recoder);
 
 /* privacy.c */
 typedef struct Group Group;
-extern bool privacy_holds(const Recoder *recoder, int64 individuals, const Bag *sensitive);
+extern bool privacy_holds(const Recoder *recoder, int k, int64 individuals, const Bag *sensitive);
 
 /* valuetree.c */
 extern ValueTree *valuetree_create(const Dictionary *dictionary, int ncodes);

@@ -63,6 +63,9 @@ allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
 	if (!recoder_groups(rows->anonymizer->recoder))
 		rows->reading = READ_TWICE; /* and in fact once */
+	/* A block is small enough to tell all of its individuals apart. */
+	if (rows->reading == READ_BLOCKS && rows->anonymizer->recoder->personal)
+		rows->anonymizer->recoder->most_individuals = 0;
 	if (rows->reading != READ_TWICE)
 		anonymizer_keep_rows(rows->anonymizer);
 	return rows;
@@ -92,7 +95,7 @@ witness_cells(Anonymizer *anonymizer, Witness witness, void *arg)
 
 		if (cell == NULL || cell->suppressed || cell->witnessed)
 			continue;
-		cell->witnessed = witness(arg, classes->codes + (Size) class * anonymizer->recoder->ncolumns);
+		cell->witnessed = histogram_test(classes, class, witness, arg);
 		if (class % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -206,9 +209,11 @@ next_for_block(AllRows *rows, int64 size, TupleTableSlot **slot)
 	uint64 before = rows->last_individual;
 	MemoryContext old;
 
-	if (!source_next(rows->run, slot))
-		return false;
-	anonymizer_read(anonymizer, &anonymizer->published, *slot, true);
+	do
+	{
+		if (!source_next(rows->run, slot))
+			return false;
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, true));
 	rows->last_individual = anonymizer->row.individual;
 	if (size < anonymizer->aview->block_size || (!anonymizer->recoder->count_rows && before == rows->last_individual))
 		return true;
@@ -249,13 +254,14 @@ next_block(AllRows *rows)
 	{
 		slot = ExecStoreMinimalTuple(rows->ahead, rows->slot, true);
 		rows->ahead = NULL;
-		anonymizer_count(anonymizer, histogram, slot, &anonymizer->published);
+		(void) anonymizer_read(anonymizer, &anonymizer->published, slot, true);
+		anonymizer_count(anonymizer, histogram);
 		shuffle_add(rows->shuffle, slot);
 		size++;
 	}
 	while (next_for_block(rows, size, &slot))
 	{
-		anonymizer_count(anonymizer, histogram, slot, &anonymizer->published);
+		anonymizer_count(anonymizer, histogram);
 		shuffle_add(rows->shuffle, slot);
 		size++;
 	}
@@ -297,31 +303,44 @@ next_source_row(AllRows *rows, TupleTableSlot **slot)
 	return false;
 }
 
+/*
+ * Does the row just read qualify, as far as witnesses go?  One that is in no group
+ * is its own.
+ */
+static bool
+has_witness(AllRows *rows, const Cell *cell)
+{
+	if (rows->witness == NULL)
+		return true;
+	return cell ? cell->witnessed : rows->witness(rows->witness_arg, anonymizer_seen_codes(rows->anonymizer));
+}
+
 /* The next published row; only the columns asked for are filled in. */
 bool
 allrows_next(AllRows *rows, Datum *values, bool *nulls)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
-	bool groups = recoder_groups(anonymizer->recoder);
 	TupleTableSlot *slot;
-	Cell *cell = NULL;
 
 	if (!rows->started)
 		prepare(rows);
 	while (next_source_row(rows, &slot))
 	{
+		Cell *cell = NULL;
+
 		CHECK_FOR_INTERRUPTS();
-		anonymizer_read(anonymizer, &anonymizer->published, slot, false);
-		if (groups)
+		if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
+			continue;
+		if (anonymizer_groups(anonymizer))
 		{
 			cell = anonymizer_cell(anonymizer);
 			if (cell == NULL)
 				ereport(ERROR,
 						(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 						 errmsg("the source of an anonymization view changed while it was read")));
-			if (rows->witness && !cell->witnessed)
-				continue;
 		}
+		if (!has_witness(rows, cell))
+			continue;
 		anonymizer_publish(anonymizer, slot, cell, values, nulls);
 		return true;
 	}

@@ -7,8 +7,8 @@
 
 #include "scan/anonymizer.h"
 
-/* Does a class, given by its codes at level 0, satisfy the conditions asked of a witness? */
-typedef bool (*Witness)(void *arg, const int32 *codes);
+/* Does a row, given by its codes at level 0, satisfy the conditions asked of a witness? */
+typedef ClassTest Witness;
 
 typedef struct AllRows AllRows;
 

@@ -20,7 +20,7 @@
 typedef enum Showing
 {
 	SHOW_AS_IT_IS,
-	SHOW_NOT,
+	SHOW_IF_K_IS_ZERO,
 	SHOW_UNLESS_SUPPRESSED,
 	SHOW_GENERALIZED_UNLESS_SUPPRESSED
 } Showing;
@@ -31,16 +31,20 @@ typedef struct ShownColumn
 	int column;
 	int place;
 	Showing showing;
+	bool optional; /* its owner may hide it */
 	Dictionary *dictionary; /* SHOW_GENERALIZED_UNLESS_SUPPRESSED */
 } ShownColumn;
+
+/* Individuals of a class that are told apart at first, where nobody knows the largest k yet. */
+#define FIRST_INDIVIDUALS 64
 
 static void
 lay_out(RowLayout *layout, const AView *aview, const Bitmapset *columns)
 {
 	int column = -1;
 
-	layout->place = palloc(Max(aview->ncolumns, 1) * sizeof(int));
-	for (int i = 0; i < aview->ncolumns; i++)
+	layout->place = palloc(Max(aview->nsource, 1) * sizeof(int));
+	for (int i = 0; i < aview->nsource; i++)
 		layout->place[i] = -1;
 	while ((column = bms_next_member(columns, column)) >= 0)
 	{
@@ -77,6 +81,8 @@ create_recoder(Anonymizer *anonymizer)
 
 	recoder->context = anonymizer->context;
 	recoder->k = aview->k;
+	recoder->personal = aview->profile && aview->profile->k >= 0;
+	recoder->most_individuals = recoder->personal ? Max(aview->k, FIRST_INDIVIDUALS) : aview->k;
 	recoder->l = aview->l;
 	recoder->t = aview->t;
 	recoder->ncolumns = aview->nquasi;
@@ -86,12 +92,20 @@ create_recoder(Anonymizer *anonymizer)
 	recoder->nsteps = aview->nsteps;
 	recoder->steps = aview->steps;
 	recoder->count_rows = aview_counts_rows(aview);
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		const AViewColumn *column = &aview->columns[aview->quasi[i]];
+
+		recoder->masked |= aview->match == MATCH_WITNESS && (column->disclose >= 0 || column->retain >= 0);
+	}
 	if (recoder->l > 0 || recoder->t > 0)
 		recoder->nsensitive = anonymizer->nsensitive;
 	recoder->sensitive = palloc0(Max(recoder->nsensitive, 1) * sizeof(RecodeSensitive));
 	for (int i = 0; i < recoder->nsensitive; i++)
 	{
-		recoder->sensitive[i].dictionary = anonymizer->dictionaries[anonymizer->sensitive[i]];
+		int column = anonymizer->sensitive[i];
+
+		recoder->sensitive[i].dictionary = anonymizer->graded[column] ? anonymizer->graded[column] : anonymizer->dictionaries[column];
 		recoder->sensitive[i].distance = distance_of(&aview->columns[anonymizer->sensitive[i]]);
 	}
 	recoder_prepare(recoder);
@@ -107,6 +121,7 @@ list_columns(Anonymizer *anonymizer)
 	anonymizer->id_hash = palloc0(Max(aview->ncolumns, 1) * sizeof(FmgrInfo));
 	anonymizer->sensitive = palloc(Max(aview->ncolumns, 1) * sizeof(int));
 	anonymizer->dictionaries = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
+	anonymizer->graded = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		AViewColumn *column = &aview->columns[i];
@@ -124,6 +139,8 @@ list_columns(Anonymizer *anonymizer)
 			anonymizer->sensitive[anonymizer->nsensitive++] = i;
 		if (column->role == ROLE_QUASI || column->role == ROLE_SENSITIVE)
 			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh);
+		if (column->level >= 0 && column->generalized)
+			anonymizer->graded[i] = dictionary_create(kanon_generalized_type(), column->dgh);
 	}
 }
 
@@ -142,13 +159,16 @@ list_shown(Anonymizer *anonymizer)
 
 		shown->column = column;
 		shown->place = place++;
+		if (column >= aview->ncolumns)
+			continue;
+		shown->optional = aview->columns[column].disclose >= 0 || aview->columns[column].retain >= 0;
 		shown->dictionary = anonymizer->dictionaries[column];
 		switch (aview->columns[column].role)
 		{
 			case ROLE_QUASI:
 				continue;
 			case ROLE_ID:
-				shown->showing = aview->k == 0 ? SHOW_AS_IT_IS : SHOW_NOT;
+				shown->showing = SHOW_IF_K_IS_ZERO;
 				break;
 			case ROLE_SENSITIVE:
 				shown->showing = aview->columns[column].generalized ? SHOW_GENERALIZED_UNLESS_SUPPRESSED
@@ -178,6 +198,49 @@ anonymizer_keep_rows(Anonymizer *anonymizer)
 	list_shown(anonymizer);
 }
 
+static Bitmapset *
+add_column(Bitmapset *columns, int column)
+{
+	return column < 0 ? columns : bms_add_member(columns, column);
+}
+
+/* What says how a row is published at all. */
+static Bitmapset *
+add_profile(const AView *aview, Bitmapset *columns)
+{
+	if (aview->profile == NULL)
+		return columns;
+	columns = add_column(columns, aview->profile->found);
+	return add_column(columns, aview->profile->k);
+}
+
+/* What says whether some columns are published. */
+static Bitmapset *
+add_permissions(const AView *aview, Bitmapset *columns)
+{
+	Bitmapset *choices = NULL;
+	int column = -1;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		choices = add_column(choices, aview->columns[column].disclose);
+		choices = add_column(choices, aview->columns[column].retain);
+	}
+	return bms_add_members(columns, choices);
+}
+
+/* The same, and how. */
+static Bitmapset *
+add_choices(const AView *aview, Bitmapset *columns)
+{
+	Bitmapset *choices = NULL;
+	int column = -1;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+		choices = add_column(choices, aview->columns[column].level);
+	return bms_add_members(add_permissions(aview, columns), choices);
+}
+
 Anonymizer *
 anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
@@ -192,15 +255,22 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 
 	for (int i = 0; i < aview->nquasi; i++)
 		columns = bms_add_member(columns, aview->quasi[i]);
-	wanted = bms_union(wanted, columns);
+	columns = add_profile(aview, columns);
+	wanted = add_choices(aview, bms_union(wanted, columns));
+	if (anonymizer->recoder->masked)
+		columns = add_permissions(aview, columns);
 	for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
+	{
 		columns = bms_add_member(columns, anonymizer->sensitive[i]);
+		columns = add_column(columns, aview->columns[anonymizer->sensitive[i]].level);
+	}
 	for (int i = 0; i < anonymizer->nids && !anonymizer->recoder->count_rows; i++)
 		columns = bms_add_member(columns, anonymizer->ids[i]);
 	lay_out(&anonymizer->counted, aview, columns);
 	lay_out(&anonymizer->published, aview, wanted);
 
 	list_shown(anonymizer);
+	anonymizer->seen = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	anonymizer->row.codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	anonymizer->row.sensitive = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
 	anonymizer->occurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int64 *));
@@ -241,30 +311,127 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	return individual;
 }
 
-void
+static bool
+read_flag(TupleTableSlot *slot, int place)
+{
+	return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
+}
+
+/* The k that a row asks for; -1 if it is not to be shown at all. */
+static int
+read_k(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
+{
+	const AViewProfile *profile = anonymizer->aview->profile;
+	int place;
+
+	if (profile == NULL || profile->k < 0 || !read_flag(slot, layout->place[profile->found]))
+		return anonymizer->aview->k;
+	place = layout->place[profile->k];
+	/* Whoever has left it open has not agreed to anything. */
+	if (slot->tts_isnull[place] || DatumGetInt64(slot->tts_values[place]) < 0)
+		return -1;
+	return (int) Min(DatumGetInt64(slot->tts_values[place]), PG_INT32_MAX);
+}
+
+/* How far up a sensitive value is to be generalized, at most to the root. */
+static int
+read_level(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
+{
+	const AView *aview = anonymizer->aview;
+	int height = anonymizer->dictionaries[column]->height;
+	int place;
+
+	if (aview->columns[column].level < 0 || !read_flag(slot, layout->place[aview->profile->found]))
+		return 0;
+	place = layout->place[aview->columns[column].level];
+	if (slot->tts_isnull[place] || DatumGetInt64(slot->tts_values[place]) < 0)
+		return height;
+	return (int) Min(DatumGetInt64(slot->tts_values[place]), height);
+}
+
+/* The code of a sensitive value as its owner lets it be published. */
+static int32
+read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
+{
+	Dictionary *dictionary = anonymizer->dictionaries[column];
+	int place = layout->place[column];
+	int32 code = dictionary_code(dictionary, slot->tts_values[place], slot->tts_isnull[place]);
+	int level = read_level(anonymizer, layout, slot, column);
+
+	if (code == NULL_CODE || (level > 0 && anonymizer->graded[column] == NULL))
+		return NULL_CODE;
+	if (anonymizer->graded[column] == NULL)
+		return code;
+	code = dictionary_climb(dictionary, code, 0, level);
+	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
+}
+
+/* Does the row's owner let a column be shown, and still? */
+static bool
+is_permitted(const AView *aview, const RowLayout *layout, TupleTableSlot *slot, int column)
+{
+	int disclose = aview->columns[column].disclose;
+	int retain = aview->columns[column].retain;
+
+	return (disclose < 0 || read_flag(slot, layout->place[disclose])) && (retain < 0 || read_flag(slot, layout->place[retain]));
+}
+
+/* The quasi-identifiers that the row's owner lets be seen, a bit each. */
+static uint64
+read_visible(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
+{
+	const AView *aview = anonymizer->aview;
+	uint64 visible = 0;
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		if (is_permitted(aview, layout, slot, aview->quasi[i]))
+			visible |= UINT64CONST(1) << i;
+	}
+	return visible;
+}
+
+bool
 anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting)
 {
 	Recoder *recoder = anonymizer->recoder;
 	AView *aview = anonymizer->aview;
 
 	slot_getallattrs(slot);
+	anonymizer->row.k = read_k(anonymizer, layout, slot);
+	if (anonymizer->row.k < 0)
+		return false;
+	recoder->most_k = Max(recoder->most_k, anonymizer->row.k);
 	for (int i = 0; i < recoder->ncolumns; i++)
 	{
 		int place = layout->place[aview->quasi[i]];
 
 		anonymizer->row.codes[i] = dictionary_code(recoder->columns[i], slot->tts_values[place], slot->tts_isnull[place]);
 	}
+	if (recoder->masked)
+		anonymizer->row.visible = read_visible(anonymizer, layout, slot);
 	if (!counting)
-		return;
+		return true;
 	for (int i = 0; i < recoder->nsensitive; i++)
-	{
-		int place = layout->place[anonymizer->sensitive[i]];
-
-		anonymizer->row.sensitive[i] = dictionary_code(recoder->sensitive[i].dictionary, slot->tts_values[place],
-													   slot->tts_isnull[place]);
-	}
+		anonymizer->row.sensitive[i] = read_sensitive(anonymizer, layout, slot, anonymizer->sensitive[i]);
 	if (!recoder->count_rows)
 		anonymizer->row.individual = read_individual(anonymizer, layout, slot);
+	return true;
+}
+
+const int32 *
+anonymizer_seen_codes(Anonymizer *anonymizer)
+{
+	if (!anonymizer->recoder->masked)
+		return anonymizer->row.codes;
+	recoder_mask(anonymizer->recoder, anonymizer->row.visible, anonymizer->row.codes, anonymizer->seen);
+	return anonymizer->seen;
+}
+
+bool
+anonymizer_groups(const Anonymizer *anonymizer)
+{
+	return anonymizer->row.k > 1;
 }
 
 /* Counts a sensitive value of the whole input. */
@@ -289,12 +456,12 @@ count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 	anonymizer->occurrences[index][code]++;
 }
 
-/* Puts a row into a histogram. */
+/* Counts the row just read: those in no group count as part of the whole input, too. */
 void
-anonymizer_count(Anonymizer *anonymizer, Histogram *histogram, TupleTableSlot *slot, const RowLayout *layout)
+anonymizer_count(Anonymizer *anonymizer, Histogram *histogram)
 {
-	anonymizer_read(anonymizer, layout, slot, true);
-	histogram_add(histogram, &anonymizer->row);
+	if (histogram && anonymizer_groups(anonymizer))
+		histogram_add(histogram, &anonymizer->row);
 	if (anonymizer->recoder->t > 0 && !anonymizer->distributions_known)
 	{
 		for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
@@ -374,6 +541,7 @@ typedef struct Counting
 	bool overflow;
 	int64 overflow_rows;
 	Tuplestorestate *keep;
+	TupleDesc desc; /* of the rows */
 	MemoryContext work;
 	int64 rows;
 } Counting;
@@ -405,16 +573,12 @@ count_row(void *arg, TupleTableSlot *slot)
 	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(counting->work);
 
-	if (counting->histogram)
-		anonymizer_count(anonymizer, counting->histogram, slot, counting->layout);
-	else
+	if (anonymizer_read(anonymizer, counting->layout, slot, true))
 	{
-		anonymizer_read(anonymizer, counting->layout, slot, true);
-		for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
-			count_occurrence(anonymizer, i, anonymizer->row.sensitive[i]);
+		anonymizer_count(anonymizer, counting->histogram);
+		if (counting->keep)
+			tuplestore_puttupleslot(counting->keep, slot);
 	}
-	if (counting->keep)
-		tuplestore_puttupleslot(counting->keep, slot);
 	MemoryContextSwitchTo(old);
 	if (++counting->rows % 1024 != 0)
 		return true;
@@ -431,9 +595,48 @@ count_source(Counting *counting)
 	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
+	counting->desc = CreateTupleDescCopy(source_desc(run));
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
+}
+
+/* The same from the rows that were kept. */
+static void
+count_kept(Counting *counting, Tuplestorestate *kept)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(counting->desc, &TTSOpsMinimalTuple);
+
+	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon kept row", ALLOCSET_DEFAULT_SIZES);
+	tuplestore_rescan(kept);
+	while (anonymizer_kept_row(counting->anonymizer, kept, slot) && count_row(counting, slot))
+		;
+	tuplestore_rescan(kept);
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextDelete(counting->work);
+}
+
+/* Somebody asks for more individuals than were told apart: all of it once more, now that we know. */
+static void
+count_again(Counting *counting, Tuplestorestate *kept)
+{
+	Recoder *recoder = counting->anonymizer->recoder;
+
+	recoder->most_individuals = recoder->most_k;
+	MemoryContextReset(CurrentMemoryContext);
+	counting->histogram = histogram_create(recoder, true);
+	counting->keep = NULL;
+	counting->rows = 0;
+	if (kept)
+		count_kept(counting, kept);
+	else
+		count_source(counting);
+}
+
+static bool
+told_too_few_apart(const Recoder *recoder)
+{
+	return recoder->personal && !recoder->count_rows && recoder->most_individuals > 0 && recoder->most_k > recoder->most_individuals;
 }
 
 /*
@@ -448,21 +651,25 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 {
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon histogram", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	Histogram *histogram = histogram_create(anonymizer->recoder, true);
 	Counting counting = {
 		.anonymizer = anonymizer,
 		.layout = keep ? &anonymizer->published : &anonymizer->counted,
-		.histogram = histogram,
+		.histogram = histogram_create(anonymizer->recoder, true),
 		.keep = keep,
 		.bounded = bounded,
 	};
 
+	anonymizer->classes = counting.histogram;
 	count_source(&counting);
-	anonymizer->classes = histogram;
 	if (!anonymizer->distributions_known && (!counting.overflow || anonymizer->recoder->t > 0))
 		anonymizer_set_distributions(anonymizer);
+	if (!counting.overflow && told_too_few_apart(anonymizer->recoder))
+	{
+		count_again(&counting, keep);
+		anonymizer->classes = counting.histogram;
+	}
 	if (!counting.overflow)
-		recode(histogram, 0, anonymizer->recoder->nsteps);
+		recode(anonymizer->classes, 0, anonymizer->recoder->nsteps);
 	MemoryContextSwitchTo(old);
 	return counting.overflow ? counting.overflow_rows : 0;
 }
@@ -507,8 +714,22 @@ anonymizer_cell(Anonymizer *anonymizer)
 	return class < 0 ? NULL : anonymizer->classes->cells[class];
 }
 
+/* A sensitive value as its owner lets it be published; false: not at all. */
+static bool
+publish_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
+{
+	int level = read_level(anonymizer, &anonymizer->published, slot, shown->column);
+	int32 code;
+
+	if (shown->showing == SHOW_UNLESS_SUPPRESSED)
+		return level == 0;
+	code = dictionary_climb(shown->dictionary, dictionary_code(shown->dictionary, *value, false), 0, level);
+	*value = shown->dictionary->levels[level].values[code];
+	return true;
+}
+
 /*
- * The cell is null only where the view forms no groups (k is 0 or 1): then
+ * The cell is null where the row is in no group (its k is 0 or 1): then
  * quasi-identifiers are shown as they are.
  */
 void
@@ -521,12 +742,13 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 	{
 		const ShownColumn *shown = &anonymizer->shown[i];
 		Datum value = slot->tts_values[shown->place];
-		bool isnull = slot->tts_isnull[shown->place];
+		bool isnull = slot->tts_isnull[shown->place] ||
+					  (shown->optional && !is_permitted(aview, &anonymizer->published, slot, shown->column));
 
-		if (shown->showing == SHOW_NOT || (shown->showing >= SHOW_UNLESS_SUPPRESSED && suppressed))
-			isnull = true;
-		else if (shown->showing == SHOW_GENERALIZED_UNLESS_SUPPRESSED && !isnull)
-			value = shown->dictionary->levels[0].values[dictionary_code(shown->dictionary, value, false)];
+		if (shown->showing == SHOW_IF_K_IS_ZERO)
+			isnull = isnull || cell || anonymizer->row.k > 0;
+		else if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
+			isnull = isnull || suppressed || !publish_sensitive(anonymizer, shown, slot, &value);
 		values[shown->column] = value;
 		nulls[shown->column] = isnull;
 	}
@@ -536,6 +758,7 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 		int32 code = anonymizer->row.codes[i];
 
 		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[code];
-		nulls[column] = cell ? cell->nulls[i] : code == NULL_CODE;
+		nulls[column] = (cell ? cell->nulls[i] : code == NULL_CODE) ||
+						!is_permitted(aview, &anonymizer->published, slot, column);
 	}
 }

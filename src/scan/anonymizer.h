@@ -17,7 +17,7 @@
 typedef struct RowLayout
 {
 	List *columns;
-	int *place; /* per column of the view: its place in the row, or -1 */
+	int *place; /* per column of the source: its place in the row, or -1 */
 } RowLayout;
 
 typedef struct Anonymizer
@@ -41,9 +41,13 @@ typedef struct Anonymizer
 	int *noccurrences;
 	bool distributions_known;
 
+	/* Of sensitive columns that their owners have generalized: codes of what is published. */
+	Dictionary **graded;
+
 	/* How each column of published is shown. */
 	int nshown;
 	struct ShownColumn *shown;
+	int32 *seen; /* work space */
 
 	RecodeRow row; /* work space */
 	Histogram *classes; /* known classes and their cells */
@@ -53,12 +57,13 @@ extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snap
 /* Rows that are kept are counted from what is published of them. */
 extern void anonymizer_keep_rows(Anonymizer *anonymizer);
 
-/* Reads a row of the source into codes. */
-extern void anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting);
+/* Reads a row of the source into codes; false if it is not to be shown at all. */
+extern bool anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting);
 
 /* Recodes the whole source; afterwards anonymizer->classes knows every class. */
 extern int64 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded);
-extern void anonymizer_count(Anonymizer *anonymizer, Histogram *histogram, TupleTableSlot *slot, const RowLayout *layout);
+/* Counts the row just read. */
+extern void anonymizer_count(Anonymizer *anonymizer, Histogram *histogram);
 extern void anonymizer_set_distributions(Anonymizer *anonymizer);
 extern void anonymizer_learn_distributions(Anonymizer *anonymizer);
 
@@ -68,7 +73,13 @@ extern bool anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, T
 /* How many rows the planner expects of the whole source. */
 extern double source_rows(const Anonymizer *anonymizer);
 
-/* The cell of the row just read; null if the view forms no groups. */
+/* The codes of the row just read as its owner lets them be seen. */
+extern const int32 *anonymizer_seen_codes(Anonymizer *anonymizer);
+
+/* Is the row just read published in a group? */
+extern bool anonymizer_groups(const Anonymizer *anonymizer);
+
+/* The cell of the row just read; null if its class is not known. */
 extern Cell *anonymizer_cell(Anonymizer *anonymizer);
 
 /* A source row as it is published in a cell. */

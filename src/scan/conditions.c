@@ -3,10 +3,11 @@
  *		Splitting the conditions of a query on an A-view.
  *
  * A condition may go to the source only if what it sees there is what is
- * published: columns that are shown as they are, for every row.  Sensitive
- * columns of suppressed rows are published as NULL, so that only conditions that
- * NULL does not satisfy may go there, and are checked again afterwards.  And none
- * of them may tell its author what it has seen.
+ * published: columns that are shown as they are, or not at all.  Sensitive
+ * columns of suppressed rows, identifiers unless k is 0, and what owners opt out
+ * of are published as NULL, so that only conditions that NULL does not satisfy may
+ * go there, and are checked again afterwards.  And none of them may tell its
+ * author what it has seen.
  *
  * Quasi-identifiers are never compared raw together with anything else (the
  * paper's Fig. 7); under match = witness, conditions on nothing but
@@ -40,7 +41,15 @@ typedef struct Roles
 	bool sensitive;
 	bool generalized; /* one whose type differs between source and view */
 	bool whole_row;
+	Bitmapset *hidden_by_owner; /* columns that the owner of a row may hide */
 } Roles;
+
+/* May the owner of a row hide this column, whatever its role? */
+static bool
+owner_hides(const AViewColumn *column)
+{
+	return column->disclose >= 0 || column->retain >= 0 || (column->level >= 0 && !column->generalized);
+}
 
 static Roles
 roles_of(const AView *aview, int rti, Node *clause)
@@ -67,43 +76,90 @@ roles_of(const AView *aview, int rti, Node *clause)
 		roles.quasi |= column->role == ROLE_QUASI;
 		roles.sensitive |= column->role == ROLE_SENSITIVE;
 		roles.generalized |= column->generalized;
+		if (owner_hides(column))
+			roles.hidden_by_owner = bms_add_member(roles.hidden_by_owner, var->varattno - 1);
 	}
 	return roles;
 }
 
-/* Columns of a role, to be taken as NULL. */
+/* Columns that are hidden together, to be taken as NULL. */
 typedef struct Hidden
 {
 	const AView *aview;
 	int rti;
-	ColumnRole role;
+	ColumnRole role; /* those of a role, or */
+	int column;		 /* if it is not negative, this one */
 } Hidden;
+
+static bool
+is_hidden(const Hidden *hidden, const Var *var)
+{
+	if (var->varno != hidden->rti || var->varattno <= 0)
+		return false;
+	if (hidden->column >= 0)
+		return var->varattno - 1 == hidden->column;
+	return hidden->aview->columns[var->varattno - 1].role == hidden->role;
+}
 
 static Node *
 hide_mutator(Node *node, void *context)
 {
-	const Hidden *hidden = context;
-
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Var))
-	{
-		Var *var = (Var *) node;
-
-		if (var->varno == hidden->rti && var->varattno > 0 && hidden->aview->columns[var->varattno - 1].role == hidden->role)
-			return (Node *) makeNullConst(var->vartype, var->vartypmod, var->varcollid);
-	}
+	if (IsA(node, Var) && is_hidden(context, (Var *) node))
+		return (Node *) makeNullConst(((Var *) node)->vartype, ((Var *) node)->vartypmod, ((Var *) node)->varcollid);
 	return expression_tree_mutator(node, hide_mutator, context);
 }
 
-/* Is a condition certain not to hold where the columns of a role are published as NULL? */
+/* Is a condition certain not to hold where some columns are published as NULL? */
 static bool
-fails_on_hidden(const AView *aview, int rti, Node *clause, ColumnRole role)
+fails_on_hidden(Hidden hidden, Node *clause)
 {
-	Hidden hidden = {aview, rti, role};
 	Node *result = eval_const_expressions(NULL, hide_mutator(clause, &hidden));
 
 	return IsA(result, Const) && (((Const *) result)->constisnull || !DatumGetBool(((Const *) result)->constvalue));
+}
+
+static bool
+fails_without_role(const AView *aview, int rti, Node *clause, ColumnRole role)
+{
+	return fails_on_hidden((Hidden){aview, rti, role, -1}, clause);
+}
+
+/* Are the identifiers of all rows hidden? */
+static bool
+hides_all_ids(const AView *aview)
+{
+	return aview->k != 0 && !(aview->profile && aview->profile->k >= 0);
+}
+
+/* Are they, of some? */
+static bool
+hides_ids(const AView *aview)
+{
+	return aview->k != 0 || aview->profile;
+}
+
+/*
+ * Is a condition certain not to hold where a column of it is hidden?  Suppression
+ * hides the sensitive columns together, k the identifiers; owners hide single
+ * columns.
+ */
+static bool
+fails_where_hidden(const AView *aview, int rti, Node *clause, const Roles *roles)
+{
+	int column = -1;
+
+	if (roles->id && hides_ids(aview) && !fails_without_role(aview, rti, clause, ROLE_ID))
+		return false;
+	if (roles->sensitive && aview_groups(aview) && !fails_without_role(aview, rti, clause, ROLE_SENSITIVE))
+		return false;
+	while ((column = bms_next_member(roles->hidden_by_owner, column)) >= 0)
+	{
+		if (!fails_on_hidden((Hidden){aview, rti, ROLE_OTHER, column}, clause))
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -189,11 +245,9 @@ may_ask_source(const AView *aview, int rti, Roles roles, Node *clause)
 {
 	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) || contain_subplans(clause))
 		return false;
-	if (roles.id && aview->k != 0)
+	if (roles.id && hides_all_ids(aview))
 		return false;
-	if (roles.sensitive && aview->k > 1 && !fails_on_hidden(aview, rti, clause, ROLE_SENSITIVE))
-		return false;
-	return is_discreet(rti, clause);
+	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause);
 }
 
 static bool
@@ -267,8 +321,8 @@ not_witness_walker(Node *node, void *context)
 static bool
 is_witness_condition(const AView *aview, int rti, Roles roles, Node *clause)
 {
-	return aview->match == MATCH_WITNESS && aview->k > 1 && roles.quasi && !roles.other && !roles.id &&
-		   !roles.sensitive && !roles.whole_row && !not_witness_walker(clause, &rti);
+	return aview->match == MATCH_WITNESS && aview_groups(aview) && roles.quasi && !roles.other && !roles.id && !roles.sensitive &&
+		   !roles.whole_row && !not_witness_walker(clause, &rti);
 }
 
 /* column = constant, in either order */
@@ -336,7 +390,7 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		Roles roles = roles_of(aview, rti, clause);
 		bool pre = may_ask_source(aview, rti, roles, clause);
 
-		if (roles.id && aview->k != 0 && fails_on_hidden(aview, rti, clause, ROLE_ID))
+		if (roles.id && hides_all_ids(aview) && fails_without_role(aview, rti, clause, ROLE_ID))
 			conditions->never = true;
 		if (is_witness_condition(aview, rti, roles, clause) && !list_member(derived, clause))
 		{
@@ -346,8 +400,8 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		}
 		if (pre)
 			conditions->pre = lappend(conditions->pre, clause);
-		/* What suppression hides is found out only afterwards. */
-		if (!pre || (roles.sensitive && aview->k > 1))
+		/* What is hidden is found out only afterwards. */
+		if (!pre || roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview)))
 			conditions->post = lappend(conditions->post, clause);
 	}
 }

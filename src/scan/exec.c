@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "policy/policy.h"
 #include "scan/conditions.h"
 
 Node *
@@ -102,6 +103,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
+	if (state->aview->profile)
+		access_check(state->aview->view, state->aview->profile->purpose, state->aview->profile->recipient);
 	if (state->plan == PLAN_ANONYMIZE_FIRST)
 		state->rows = allrows_start(state->aview, state->wanted, estate->es_snapshot);
 	else if (state->plan == PLAN_SELECT_FIRST)

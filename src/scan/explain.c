@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
@@ -48,7 +49,13 @@ policy_text(const AView *aview)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "k = %d", aview->k);
+	if (aview->profile)
+		appendStringInfo(&text, "purpose = %s, recipient = %s, ", quote_literal_cstr(aview->profile->purpose),
+						 quote_literal_cstr(aview->profile->recipient));
+	if (aview->profile && aview->profile->k >= 0)
+		appendStringInfoString(&text, aview->k < 0 ? "k = each owner's" : psprintf("k = each owner's, or %d", aview->k));
+	else
+		appendStringInfo(&text, "k = %d", aview->k);
 	if (aview->l > 0)
 		appendStringInfo(&text, ", l = %d", aview->l);
 	if (aview->t > 0)

@@ -13,6 +13,8 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "policy/policy.h"
+
 PG_FUNCTION_INFO_V1(kanon_scan);
 
 /* Whoever calls the function itself needs what whoever queries the view needs. */
@@ -40,6 +42,8 @@ kanon_scan(PG_FUNCTION_ARGS)
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon published row", ALLOCSET_DEFAULT_SIZES);
 
 	check_access(fcinfo, aview);
+	if (aview->profile)
+		access_check(aview->view, aview->profile->purpose, aview->profile->recipient);
 	/* With a copy of the row type that the call expects: a lateral call comes again, and needs it. */
 	kanon_materialize_expected(fcinfo);
 	if (result->setDesc->natts != aview->ncolumns)

@@ -98,7 +98,8 @@ partitions_add(Partitions *partitions, TupleTableSlot *slot)
 	Anonymizer *anonymizer = partitions->anonymizer;
 	uint32 hash;
 
-	anonymizer_read(anonymizer, &anonymizer->published, slot, false);
+	if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
+		return;
 	hash = histogram_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
 	tuplestore_puttupleslot(partitions->parts[hash % partitions->nparts], slot);
 }
@@ -119,7 +120,8 @@ recode_part(Partitions *partitions, int part)
 	while (anonymizer_kept_row(anonymizer, partitions->parts[part], partitions->slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		anonymizer_count(anonymizer, histogram, partitions->slot, &anonymizer->published);
+		(void) anonymizer_read(anonymizer, &anonymizer->published, partitions->slot, true);
+		anonymizer_count(anonymizer, histogram);
 	}
 	recode(histogram, 0, partitions->step);
 	MemoryContextSwitchTo(old);
@@ -135,13 +137,11 @@ collect_rest(Partitions *partitions, const Histogram *part, List *witnessed)
 
 	for (int class = 0; class < part->nclasses; class ++)
 	{
-		const int32 *codes = part->codes + (Size) class * width;
-
 		if (part->cells[class])
 			continue;
 		if (part->leaders[class] == class)
 			histogram_take(rest, part, class);
-		if (partitions->witness && partitions->witness(partitions->witness_arg, codes))
+		if (partitions->witness && histogram_test(part, class, partitions->witness, partitions->witness_arg))
 			witnessed = list_append_unique_int(witnessed, histogram_class(rest, part->codes + (Size) part->leaders[class] * width));
 	}
 	return witnessed;
@@ -156,6 +156,9 @@ partitions_recode(Partitions *partitions, Witness witness, void *witness_arg)
 	List *witnessed = NIL;
 	ListCell *cell;
 
+	/* All rows have been seen by now, and the largest k among them. */
+	if (anonymizer->recoder->personal)
+		anonymizer->recoder->most_individuals = anonymizer->recoder->most_k;
 	partitions->witness = witness;
 	partitions->witness_arg = witness_arg;
 	partitions->rest = histogram_create(anonymizer->recoder, true);

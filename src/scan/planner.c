@@ -57,6 +57,9 @@ static set_rel_pathlist_hook_type next_pathlist_hook = NULL;
 /* What an estimate is said to be where it must not be told. */
 #define HIDDEN_ROWS 1000
 
+/* What k is taken for where each row has one of its own. */
+#define USUAL_K 5
+
 /* Other relations that are tried, alone or together, as the outer side of a join. */
 #define MAX_JOINING_SETS 8
 
@@ -270,7 +273,7 @@ cost_anonymize_first(ViewPaths *paths, Conditions *conditions, Path *path)
 {
 	QualCost qual;
 	Cost code = (paths->aview->nquasi + 1) * 2 * cpu_operator_cost;
-	bool groups = paths->aview->k > 1;
+	bool groups = aview_groups(paths->aview);
 
 	cost_qual_eval(&qual, list_concat_copy(conditions->post, conditions->pre), paths->root);
 	path->startup_cost = (groups ? paths->cost + code * paths->rows : 0) + qual.startup;
@@ -285,22 +288,23 @@ static bool
 cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
 {
 	AView *aview = paths->aview;
+	double members = aview->profile ? Max(aview->k, USUAL_K) : aview->k;
 	Plan *probe;
 	double probed;
 
 	path->rows = clamp_row_est(selected->plan_rows);
 	path->startup_cost = selected->startup_cost;
 	path->total_cost = selected->total_cost + path->rows * cpu_tuple_cost;
-	if (aview->k <= 1)
+	if (!aview_groups(aview))
 		return true;
 	if (region_template(aview) == NIL)
 		return false;
 	probe = source_plan(source_query(aview, list_make1_int(0), region_template(aview), NIL), false, NULL)->planTree;
 	/* Groups of k rows are shared by the selected; larger cells cost more. */
 	probed = path->rows * 3;
-	path->total_cost += probed * (probe->total_cost + aview->k * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
+	path->total_cost += probed * (probe->total_cost + members * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
 	if (probes)
-		path->total_cost += path->rows * (probe->total_cost + aview->k * cpu_tuple_cost);
+		path->total_cost += path->rows * (probe->total_cost + members * cpu_tuple_cost);
 	if (aview->t > 0)
 		path->total_cost += paths->cost;
 	return true;

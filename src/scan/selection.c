@@ -45,6 +45,9 @@ selection_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapsho
 	Selection *selection = palloc0(sizeof(Selection));
 	Anonymizer *anonymizer = anonymizer_create(aview, wanted, snapshot);
 
+	/* Cells are small enough to tell all of their individuals apart. */
+	if (anonymizer->recoder->personal)
+		anonymizer->recoder->most_individuals = 0;
 	selection->anonymizer = anonymizer;
 	selection->conditions = conditions;
 	selection->codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
@@ -98,6 +101,10 @@ selection_rewind(Selection *selection, ParamListInfo params)
 static void
 recode_all(Selection *selection)
 {
+	Recoder *recoder = selection->anonymizer->recoder;
+
+	if (recoder->personal)
+		recoder->most_individuals = Max(recoder->most_k, 2);
 	(void) anonymizer_recode(selection->anonymizer, NULL, false);
 	selection->complete = true;
 }
@@ -128,8 +135,8 @@ count_cell(Selection *selection, List *conditions, int step, Histogram *histogra
 	{
 		CHECK_FOR_INTERRUPTS();
 		selection->budget--;
-		anonymizer_read(anonymizer, &anonymizer->counted, slot, true);
-		if (is_within(anonymizer->recoder, anonymizer->row.codes, selection->codes, step))
+		if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
+			is_within(anonymizer->recoder, anonymizer->row.codes, selection->codes, step))
 			histogram_add(histogram, &anonymizer->row);
 	}
 	source_end(run);
@@ -212,34 +219,42 @@ next_selected(Selection *selection, TupleTableSlot **slot)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 
-	if (selection->run == NULL || !source_next(selection->run, slot))
-		return false;
-	CHECK_FOR_INTERRUPTS();
-	anonymizer_read(anonymizer, &anonymizer->published, *slot, false);
+	do
+	{
+		if (selection->run == NULL || !source_next(selection->run, slot))
+			return false;
+		CHECK_FOR_INTERRUPTS();
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
 	memcpy(selection->codes, anonymizer->row.codes, anonymizer->recoder->ncolumns * sizeof(int32));
 	return true;
 }
 
-/* Finds the groups of all witnesses. */
-static void
-find_witnesses(Selection *selection)
+/*
+ * Finds the groups of all witnesses.  One that is in no group is handed out on the
+ * way, alone: true, and to be called again.
+ */
+static bool
+find_witnesses(Selection *selection, TupleTableSlot **slot)
 {
-	MemoryContext old = MemoryContextSwitchTo(selection->anonymizer->context);
-	TupleTableSlot *slot;
+	Anonymizer *anonymizer = selection->anonymizer;
 
-	selection->witnessed = true;
-	while (next_selected(selection, &slot))
+	while (next_selected(selection, slot))
 	{
+		MemoryContext old;
 		Cell *cell;
 
-		if (!selection->witness(selection->witness_arg, selection->codes))
+		if (!selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer)))
 			continue;
+		if (!anonymizer_groups(anonymizer))
+			return true;
+		old = MemoryContextSwitchTo(anonymizer->context);
 		cell = settle(selection);
 		if (!cell->suppressed && !list_member_ptr(selection->cells, cell))
 			selection->cells = lappend(selection->cells, cell);
+		MemoryContextSwitchTo(old);
 	}
-	end_run(selection);
-	MemoryContextSwitchTo(old);
+	selection->witnessed = true;
+	return false;
 }
 
 /* The region of a published cell. */
@@ -269,7 +284,7 @@ next_member(Selection *selection, TupleTableSlot **slot)
 	{
 		while (next_selected(selection, slot))
 		{
-			if (known_cell(selection) == selection->cell)
+			if (anonymizer_groups(anonymizer) && selection->cell && known_cell(selection) == selection->cell)
 				return true;
 		}
 		old = MemoryContextSwitchTo(anonymizer->context);
@@ -290,23 +305,20 @@ bool
 selection_next(Selection *selection, Datum *values, bool *nulls)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
-	bool groups = recoder_groups(anonymizer->recoder);
 	TupleTableSlot *slot;
 	Cell *cell = NULL;
 
-	if (selection->witness && groups)
+	if (selection->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
 	{
-		if (!selection->witnessed)
-			find_witnesses(selection);
 		if (!next_member(selection, &slot))
 			return false;
 		cell = selection->cell;
 	}
-	else
+	else if (!selection->witness)
 	{
 		if (!next_selected(selection, &slot))
 			return false;
-		if (groups)
+		if (anonymizer_groups(anonymizer))
 			cell = settle(selection);
 	}
 	anonymizer_publish(anonymizer, slot, cell, values, nulls);

@@ -39,7 +39,7 @@ source_entry(const AView *aview)
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	List *names = NIL;
 
-	for (int i = 0; i < aview->ncolumns; i++)
+	for (int i = 0; i < aview->nsource; i++)
 		names = lappend(names, makeString(aview->columns[i].name));
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = copyObject(aview->source);
@@ -100,7 +100,7 @@ source_query(const AView *aview, List *columns, List *conditions, List *order_by
 		if (list_member_int(order_by, column))
 			query->sortClause = lappend(query->sortClause, sort_by(entry));
 	}
-	if (aview->source->sortClause && order_by == NIL)
+	if (aview->rows->sortClause && order_by == NIL)
 		shuffle_rows(query);
 	return query;
 }

@@ -1,0 +1,108 @@
+/*
+ * access.c
+ *		Who may act for which purpose and recipient.
+ */
+#include "policy/policy.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(kanon_current_purpose);
+PG_FUNCTION_INFO_V1(kanon_current_recipient);
+
+char *kanon_purpose = NULL;
+char *kanon_recipient = NULL;
+
+enum Anum_access_grant
+{
+	Anum_access_grant_purpose = 1,
+	Anum_access_grant_recipient,
+	Anum_access_grant_role,
+	Anum_access_grant_view
+};
+
+void
+policy_init(void)
+{
+	DefineCustomStringVariable("kanon.purpose", "The purpose for which anonymization views are read.",
+							   "Which purposes a role may act for is a matter of kanon.grant_access().",
+							   &kanon_purpose, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("kanon.recipient", "The recipient for whom anonymization views are read.",
+							   "Which recipients a role may act for is a matter of kanon.grant_access().",
+							   &kanon_recipient, "", PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+Datum
+kanon_current_purpose(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(kanon_purpose));
+}
+
+Datum
+kanon_current_recipient(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(kanon_recipient));
+}
+
+/* Does a row of kanon.access_grant reach the current user, for this view? */
+static bool
+reaches(HeapTuple row, TupleDesc desc, Oid view)
+{
+	bool isnull;
+	Oid role = DatumGetObjectId(heap_getattr(row, Anum_access_grant_role, desc, &isnull));
+	Oid granted_view = DatumGetObjectId(heap_getattr(row, Anum_access_grant_view, desc, &isnull));
+
+	/* No view: all of them.  No role: PUBLIC. */
+	if (OidIsValid(granted_view) && granted_view != view)
+		return false;
+	return !OidIsValid(role) || has_privs_of_role(GetUserId(), role);
+}
+
+/* Reads see the latest committed state: what was revoked does not outlive it in an old snapshot. */
+static bool
+is_granted(Oid view, const char *purpose, const char *recipient)
+{
+	Relation rel = table_open(kanon_relation(ACCESS_TABLE), AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple row;
+	bool result = false;
+
+	ScanKeyInit(&keys[0], Anum_access_grant_purpose, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(purpose));
+	ScanKeyInit(&keys[1], Anum_access_grant_recipient, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(recipient));
+	scan = systable_beginscan(rel, kanon_relation("access_grant_pkey"), true, NULL, 2, keys);
+	while (!result && (row = systable_getnext(scan)) != NULL)
+		result = reaches(row, RelationGetDescr(rel), view);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+void
+access_check(Oid view, const char *purpose, const char *recipient)
+{
+	const char *user = GetUserNameFromId(GetUserId(), false);
+
+	if (purpose[0] == '\0' || recipient[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("anonymization view \"%s\" is read for a purpose and a recipient, but the purpose is \"%s\" and the recipient \"%s\"",
+						get_rel_name(view), purpose, recipient),
+				 errhint("SET kanon.purpose and kanon.recipient to what role \"%s\" may act for; kanon.access lists it.", user)));
+	if (!is_granted(view, purpose, recipient))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" may not read anonymization view \"%s\" for purpose \"%s\" and recipient \"%s\"", user,
+						get_rel_name(view), purpose, recipient),
+				 errhint("SET kanon.purpose and kanon.recipient to others, or ask an administrator for kanon.grant_access().")));
+}
