@@ -309,6 +309,54 @@ BEGIN
 END
 $$;
 
+-- s.choices: what the owners of rows have chosen; one owner for each value of oa.
+CREATE FUNCTION oracle.make_choices() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    several bool := oracle.chance(25);
+BEGIN
+    CREATE TABLE s.choices (who int, purpose text, recipient text, k bigint, lvl int, ok1 bool, ok2 bool, till date);
+    FOR owner IN 0 .. 9 LOOP
+        FOR i IN 1 .. CASE WHEN oracle.chance(15) THEN 0 WHEN several THEN 1 + oracle.random(2) ELSE 1 END LOOP
+            INSERT INTO s.choices VALUES (owner, 'care', 'ward', nullif(oracle.random(8) - 1, -1), nullif(oracle.random(5) - 1, -1),
+                nullif(oracle.pick('{t,t,t,t,f,""}'), '')::bool, oracle.pick('{t,t,t,f}')::bool,
+                CASE WHEN oracle.chance(90) THEN CASE WHEN oracle.chance(80) THEN date '2999-01-01' ELSE '1999-01-01' END END);
+        END LOOP;
+        -- Those for another purpose or recipient say nothing here.
+        INSERT INTO s.choices VALUES (owner, 'care', 'lab', 0, 0, true, true, '2999-01-01'), (owner, 'study', 'ward', 0, 0, true, true, '2999-01-01');
+    END LOOP;
+    IF NOT several THEN
+        CREATE UNIQUE INDEX ON s.choices (who, purpose, recipient);
+    END IF;
+END
+$$;
+
+-- A profile for a view: who owns a row is told by oa.
+CREATE FUNCTION oracle.make_profile(view_name text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    profile jsonb := '{"table": "s.choices", "key": {"oa": "who"}, "purpose": "purpose", "recipient": "recipient"}';
+    c oracle.col;
+BEGIN
+    IF to_regclass('s.choices') IS NULL THEN
+        PERFORM oracle.make_choices();
+    END IF;
+    IF oracle.chance(85) THEN
+        profile := profile || '{"k": "k"}';
+    END IF;
+    IF oracle.chance(60) THEN
+        profile := profile || '{"sa_level": "lvl"}';
+    END IF;
+    FOR c IN SELECT * FROM oracle.col x WHERE x.view = view_name ORDER BY x.pos LOOP
+        IF oracle.chance(25) THEN
+            profile := jsonb_set(profile, '{disclose}', coalesce(profile -> 'disclose', '{}') || jsonb_build_object(c.name, oracle.pick('{ok1,ok2}')));
+        END IF;
+        IF oracle.chance(15) THEN
+            profile := jsonb_set(profile, '{retain}', coalesce(profile -> 'retain', '{}') || jsonb_build_object(c.name, 'till'));
+        END IF;
+    END LOOP;
+    RETURN profile;
+END
+$$;
+
 -- An A-view s.<name>, as kanon has it and as the oracle knows it.
 CREATE FUNCTION oracle.make_view(view_name text, upper_view bool DEFAULT false) RETURNS oracle.view LANGUAGE plpgsql AS $$
 DECLARE
@@ -333,12 +381,17 @@ BEGIN
     v.match := oracle.pick('{cover,witness}');
     v.block_size := CASE WHEN has_id AND oracle.chance(12) THEN 1 + oracle.random(60) END;
     PERFORM oracle.make_columns(view_name, upper_view);
+    IF NOT upper_view AND oracle.chance(30) THEN
+        v.profile := oracle.make_profile(view_name);
+        v.stable := v.stable AND EXISTS (SELECT FROM pg_index WHERE indrelid = 's.choices'::regclass);
+        v.k := CASE WHEN NOT v.profile ? 'k' OR oracle.chance(70) THEN v.k END;
+    END IF;
     PERFORM oracle.count('sources', src.form);
     PERFORM kanon.create_anonymization_view('s.' || view_name, v.source,
         id => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'id' ORDER BY pos),
         quasi_ids => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'quasi'),
         sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'sensitive'),
-        k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size);
+        profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size);
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;
     PERFORM oracle.read_source(v);

@@ -147,8 +147,14 @@ BEGIN
 END
 $$;
 
+-- Does a view publish rows in groups, and may an owner hide a column of it?
+CREATE FUNCTION oracle.groups(v oracle.view) RETURNS bool LANGUAGE sql AS $$ SELECT coalesce(v.k >= 2 OR v.profile ? 'k', false) $$;
+CREATE FUNCTION oracle.may_hide(v oracle.view, col text) RETURNS bool LANGUAGE sql AS $$
+    SELECT coalesce(v.profile -> 'disclose' ? col, false) OR coalesce(v.profile -> 'retain' ? col, false)
+$$;
+
 -- A condition on a column that keeps its type: the same for both.
-CREATE FUNCTION oracle.plain_atom(c oracle.col, k int) RETURNS oracle.cond LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.plain_atom(c oracle.col, v oracle.view) RETURNS oracle.cond LANGUAGE plpgsql AS $$
 DECLARE
     a text[];
     x text;
@@ -169,7 +175,8 @@ BEGIN
         WHEN 'distinct' THEN format('@.%I IS DISTINCT FROM %s', c.name, a[1])
         WHEN 'coalesce' THEN format('coalesce(@.%I, %s) = %s', c.name, a[1], a[2])
         WHEN 'any' THEN format('@.%I = ANY (ARRAY[%s, %s])', c.name, a[1], a[2]) END;
-    RETURN (x, x, false, c.role = 'other' OR (c.role = 'id' AND k = 0) OR (c.role = 'sensitive' AND k < 2))::oracle.cond;
+    RETURN (x, x, false, NOT oracle.may_hide(v, c.name)
+        AND (c.role = 'other' OR (v.profile IS NULL AND ((c.role = 'id' AND v.k = 0) OR (c.role = 'sensitive' AND v.k < 2)))))::oracle.cond;
 END
 $$;
 
@@ -240,7 +247,7 @@ BEGIN
     ELSIF c.role = 'quasi' OR (c.role = 'sensitive' AND c.dgh IS NOT NULL) THEN
         RETURN oracle.generalized_atom(c);
     END IF;
-    RETURN oracle.plain_atom(c, v.k);
+    RETURN oracle.plain_atom(c, v);
 END
 $$;
 
@@ -306,8 +313,8 @@ BEGIN
         conds := conds || oracle.conjunct(v);
     END LOOP;
     SELECT coalesce(string_agg(k, ' AND '), 'true'),
-        coalesce(string_agg(o, ' AND ') FILTER (WHERE v.match = 'cover' OR v.k < 2 OR NOT quasi), 'true'),
-        string_agg(o, ' AND ') FILTER (WHERE v.match = 'witness' AND v.k >= 2 AND quasi),
+        coalesce(string_agg(o, ' AND ') FILTER (WHERE v.match = 'cover' OR NOT oracle.groups(v) OR NOT quasi), 'true'),
+        string_agg(o, ' AND ') FILTER (WHERE v.match = 'witness' AND oracle.groups(v) AND quasi),
         coalesce(bool_or(plain), false)
         INTO result.k, published, witness, result.plain FROM unnest(conds);
     result.k := replace(result.k, '@.', alias || '.');

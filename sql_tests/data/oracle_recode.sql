@@ -10,6 +10,7 @@ CREATE TABLE oracle.view (
     name text PRIMARY KEY, source text,
     known_source text, -- the same over the oracle's tables
     k int, l int, t float8, match text, block_size int,
+    profile jsonb, -- null: none
     stable bool,   -- the source may be asked twice
     steps int[]);  -- columns among the quasi-identifiers, in the order of steps
 CREATE TABLE oracle.col (
@@ -21,6 +22,7 @@ CREATE TABLE oracle.col (
 -- The rows of the view at hand.
 CREATE TABLE oracle.line (
     rid int PRIMARY KEY, ord int, block int DEFAULT 1, ids text[], zero text[], now text[], sensitive text[],
+    k int, hidden text[] DEFAULT '{}', -- the row's own k, and the columns that its owner hides
     done bool DEFAULT false, step int, suppressed bool DEFAULT false);
 -- Each value of a quasi-identifier on each level; NULL is written as \001.
 CREATE TABLE oracle.path (view text, nth int, zero text, level int, form text, PRIMARY KEY (view, nth, zero, level));
@@ -67,7 +69,7 @@ BEGIN
                 WHERE line.sensitive[q.nth] = m.raw AND m.raw <> m.level_zero;
         END IF;
     END LOOP;
-    UPDATE oracle.line SET now = zero;
+    UPDATE oracle.line SET now = zero, k = v.k;
     DELETE FROM oracle.path WHERE view = v.name;
     INSERT INTO oracle.path
         SELECT v.name, c.nth, oracle.key(z.form), level, oracle.generalize(c.dgh, z.form, level)
@@ -196,12 +198,12 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION oracle.is_safe(v oracle.view, people bigint, groups jsonb) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION oracle.is_safe(v oracle.view, k int, people bigint, groups jsonb) RETURNS bool LANGUAGE plpgsql STABLE AS $$
 DECLARE
     c oracle.col;
     group_values text[];
 BEGIN
-    IF people < v.k THEN
+    IF people < k THEN
         RETURN false;
     ELSIF v.l IS NULL AND v.t IS NULL THEN
         RETURN true;
@@ -224,7 +226,7 @@ $$;
 CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAGE sql AS $$
     UPDATE oracle.line l SET done = true, step = s
         FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
-              HAVING oracle.is_safe(v, CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
+              HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
                                     CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive)) END)) safe
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
 $$;
@@ -240,6 +242,8 @@ BEGIN
     IF v.block_size IS NOT NULL THEN
         PERFORM oracle.cut_blocks(v.block_size);
     END IF;
+    -- Those who ask for less than 2 are in no group.
+    UPDATE oracle.line SET done = true WHERE k < 2;
     PERFORM oracle.publish_groups(v, 0);
     FOR s IN 1 .. cardinality(v.steps) LOOP
         EXIT WHEN NOT EXISTS (SELECT FROM oracle.line WHERE NOT done);
@@ -250,6 +254,45 @@ BEGIN
         PERFORM oracle.publish_groups(v, s);
     END LOOP;
     UPDATE oracle.line SET suppressed = true, now = array_fill('*'::text, ARRAY[cardinality(now)]) WHERE NOT done;
+END
+$$;
+
+-- Choices, straight from the definition: a row's choices are the strictest of those for the purpose and the recipient.
+CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    l oracle.line;
+    c oracle.col;
+    choice record;
+    level int;
+BEGIN
+    IF v.profile IS NULL THEN
+        RETURN;
+    END IF;
+    FOR l IN SELECT * FROM oracle.line LOOP
+        SELECT count(*) > 0 AS found, CASE WHEN bool_and(x.k IS NOT NULL AND x.k >= 0) THEN max(x.k) END AS k,
+                CASE WHEN bool_and(x.lvl IS NOT NULL AND x.lvl >= 0) THEN max(x.lvl) END AS lvl, bool_and(coalesce(x.ok1, false)) AS ok1,
+                bool_and(coalesce(x.ok2, false)) AS ok2, bool_and(coalesce(x.till >= current_date, false)) AS till INTO choice
+            FROM s.choices x, oracle.source s WHERE s.rid_ = l.rid AND x.who = s.oa AND x.purpose = 'care' AND x.recipient = 'ward';
+        IF NOT choice.found THEN
+            choice.lvl := 0;
+        END IF;
+        l.k := CASE WHEN choice.found AND v.profile ? 'k' THEN choice.k ELSE v.k END;
+        l.hidden := ARRAY(SELECT key FROM jsonb_each_text(coalesce(v.profile -> 'disclose', '{}')) d (key, flag)
+                          WHERE NOT choice.found OR NOT CASE flag WHEN 'ok1' THEN choice.ok1 ELSE choice.ok2 END)
+            || ARRAY(SELECT key FROM jsonb_each_text(coalesce(v.profile -> 'retain', '{}')) d (key, flag)
+                     WHERE NOT choice.found OR NOT choice.till);
+        FOR c IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role = 'sensitive' AND v.profile ? 'sa_level' LOOP
+            level := coalesce(choice.lvl, 1000);
+            IF c.dgh IS NULL AND level > 0 THEN
+                l.sensitive[c.nth] := NULL;
+                l.hidden := l.hidden || c.name;
+            ELSIF level > 0 AND l.sensitive[c.nth] IS NOT NULL THEN
+                l.sensitive[c.nth] := oracle.generalize(c.dgh, l.sensitive[c.nth], least(level, oracle.height(c.dgh)));
+            END IF;
+        END LOOP;
+        UPDATE oracle.line SET k = l.k, hidden = l.hidden, sensitive = l.sensitive WHERE rid = l.rid;
+    END LOOP;
+    DELETE FROM oracle.line WHERE k IS NULL;
 END
 $$;
 
@@ -264,21 +307,23 @@ BEGIN
     IF reread THEN
         PERFORM oracle.read_source(v);
     END IF;
-    IF v.k >= 2 THEN
+    PERFORM oracle.apply_profile(v);
+    IF EXISTS (SELECT FROM oracle.line WHERE k >= 2) THEN
         PERFORM oracle.climb(v);
     END IF;
-    SELECT string_agg(CASE
-            WHEN role = 'id' AND v.k > 0 THEN format('NULL::%s AS %I', type, name)
-            WHEN role = 'quasi' THEN format('l.now[%s] AS %I', nth, name)
-            WHEN role = 'sensitive' AND dgh IS NOT NULL THEN format('CASE WHEN NOT l.suppressed THEN l.sensitive[%s] END AS %I', nth, name)
-            WHEN role = 'sensitive' THEN format('CASE WHEN NOT l.suppressed THEN s.%1$I END AS %1$I', name)
-            ELSE format('s.%I', name) END, ', ' ORDER BY pos),
-        string_agg(format('l.zero[%s] AS %I', nth, name), ', ' ORDER BY pos) FILTER (WHERE role = 'quasi')
+    SELECT string_agg(format('CASE WHEN NOT %L = ANY (l.hidden) %s END AS %I', name, CASE
+            WHEN role = 'id' THEN format('AND l.k = 0 THEN s.%I', name)
+            WHEN role = 'quasi' THEN format('THEN l.now[%s]', nth)
+            WHEN role = 'sensitive' AND dgh IS NOT NULL THEN format('AND NOT l.suppressed THEN l.sensitive[%s]', nth)
+            WHEN role = 'sensitive' THEN format('AND NOT l.suppressed THEN s.%I', name)
+            ELSE format('THEN s.%I', name) END, name), ', ' ORDER BY pos),
+        string_agg(format('CASE WHEN NOT %L = ANY (l.hidden) THEN l.zero[%s] END AS %I', name, nth, name), ', ' ORDER BY pos) FILTER (WHERE role = 'quasi')
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.now)::text END AS group_, %s
+    -- A row in no group is one of its own.
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.now)::text END AS group_, %s
         FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT ROW(l.block, l.step, l.now)::text AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
         v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
 END
 $$;

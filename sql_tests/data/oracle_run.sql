@@ -17,8 +17,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM oracle.place;
     PERFORM oracle.count('mismatches', what);
-    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% block_size=% columns %\nsource: %\n%',
-        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.block_size,
+    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% block_size=% profile=% columns %\nsource: %\n%',
+        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.block_size, v.profile,
         (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col WHERE view = v.name), v.source, details;
 END
 $$;
@@ -109,7 +109,7 @@ BEGIN
     PERFORM oracle.count('constants', CASE WHEN parameters THEN 'parameters' ELSE 'written out' END);
     FOREACH plan IN ARRAY '{anonymize_first,select_first,auto,function}'::text[] LOOP
         -- The plain function knows no witnesses: conditions are evaluated outside.
-        CONTINUE WHEN plan = 'function' AND (v.match = 'witness' OR w.match = 'witness') AND greatest(v.k, w.k) >= 2;
+        CONTINUE WHEN plan = 'function' AND ((v.match = 'witness' AND oracle.groups(v)) OR (w.match = 'witness' AND oracle.groups(w)));
         PERFORM set_config('kanon.plan', plan, false);
         PERFORM oracle.count('compared', plan);
         BEGIN
@@ -135,14 +135,17 @@ BEGIN
     SELECT coalesce(array_agg(c.nth ORDER BY g.step), '{}') INTO steps
         FROM kanon.generalization_sequence(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name AND c.name = g.column;
     PERFORM oracle.count('all', 'views');
-    PERFORM oracle.count('views', format('k %s', CASE WHEN v.k < 2 THEN v.k::text ELSE 'of 2 and more' END));
+    PERFORM oracle.count('views', format('k %s', CASE WHEN v.profile ? 'k' THEN 'of each row' WHEN v.k < 2 THEN v.k::text ELSE 'of 2 and more' END));
+    PERFORM oracle.count('profiles', what) FROM jsonb_object_keys(v.profile) p (what) WHERE what IN ('k', 'sa_level', 'disclose', 'retain');
+    PERFORM oracle.count('profiles', CASE WHEN EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('s.choices'))
+        THEN 'one row of choices' ELSE 'several rows of choices' END) FROM (SELECT 1) x WHERE v.profile IS NOT NULL;
     PERFORM oracle.count('views', 'match ' || v.match);
     PERFORM oracle.count('views', 'l') FROM (SELECT 1) x WHERE v.l IS NOT NULL;
     PERFORM oracle.count('views', 't') FROM (SELECT 1) x WHERE v.t IS NOT NULL;
     PERFORM oracle.count('views', 'block_size') FROM (SELECT 1) x WHERE v.block_size IS NOT NULL;
     PERFORM oracle.count('hierarchies', coalesce(h.kind, 'none')) FROM oracle.col c LEFT JOIN oracle.hierarchy h ON h.name = c.dgh WHERE c.view = v.name AND c.role = 'quasi';
     PERFORM oracle.count('distances', CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical' WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END)
-        FROM oracle.col c WHERE c.view = v.name AND c.role = 'sensitive' AND v.t IS NOT NULL AND v.k > 1;
+        FROM oracle.col c WHERE c.view = v.name AND c.role = 'sensitive' AND v.t IS NOT NULL AND oracle.groups(v);
     IF steps <> v.steps THEN
         PERFORM oracle.complain('sequence', v, format('kanon %s, oracle %s', steps, v.steps));
     END IF;
@@ -218,6 +221,9 @@ DECLARE
 BEGIN
     SET client_min_messages = error; -- complaints come as INFO
     SET DateStyle = ISO; -- text forms are
+    SET kanon.purpose = care;
+    SET kanon.recipient = ward;
+    PERFORM kanon.grant_access('public', 'care', 'ward');
     SET jit = off; -- forbidden sequential scans look expensive to it
     FOR scenario IN first .. first + (queries - 1) / per_scenario LOOP
         PERFORM oracle.seed(seed, scenario);
