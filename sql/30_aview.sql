@@ -142,6 +142,8 @@ BEGIN
     IF to_regclass('kanon.aview') IS NOT NULL THEN
         DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
             WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
+        DELETE FROM kanon.access_grant a USING pg_event_trigger_dropped_objects() d
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
     END IF;
 END
 $$;

@@ -33,6 +33,20 @@ CREATE FUNCTION kanon.current_recipient() RETURNS text
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_current_recipient';
 COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
+-- The guarantees of a view, for whoever may read it.
+CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
+        OUT algorithm text, OUT block_size integer) RETURNS record
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
+        RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', aview_guarantee.view);
+    END IF;
+    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size INTO k, l, t, match, algorithm, block_size
+        FROM kanon.aview a WHERE a.view = aview_guarantee.view;
+END
+$$;
+COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS 'what an anonymization view guarantees: k, l, t, and how it is read';
+
 -- The role of a name, 0 for public; an error if there is none.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid
     LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -58,9 +72,8 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'role, purpose and recipient must not be null';
     ELSIF purpose = '' OR recipient = '' THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = 'purpose and recipient must not be empty';
-    ELSIF view IS NOT NULL AND NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = check_access_arguments.view) THEN
-        RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', view);
     END IF;
+    PERFORM kanon.aview_guarantee(view);
 END
 $$;
 COMMENT ON FUNCTION kanon.check_access_arguments(text, text, text, regclass) IS
@@ -92,3 +105,246 @@ END
 $$;
 COMMENT ON FUNCTION kanon.revoke_access(text, text, text, regclass) IS
     'take back what kanon.grant_access has granted with the same arguments';
+
+-- What a view's definition says, for whoever may read the view.
+CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT dgh text, OUT base_table regclass,
+        OUT base_column name, OUT disclose name, OUT retain name, OUT level name) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
+COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
+    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns of the choices about it';
+CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
+        OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
+COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
+    'the profile table of an anonymization view, and how choices are found there; no row if there is none';
+
+CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
+    LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
+COMMENT ON FUNCTION kanon.aview_selects(regclass) IS 'does the source of an anonymization view leave out rows of its table?';
+
+CREATE FUNCTION kanon.why_hidden(view regclass, VARIADIC id text[], OUT "row" bigint, OUT "column" name, OUT shown text,
+        OUT reason text, OUT explanation text) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_why_hidden';
+COMMENT ON FUNCTION kanon.why_hidden(regclass, text[]) IS
+    'why each column of a person''s rows is shown as it is, for the current purpose and recipient; for the view''s owner';
+
+--
+-- P3P policies, kept as they were stated.
+--
+
+CREATE TABLE kanon.p3p_statement (
+    policy text COLLATE "C" NOT NULL,
+    statement integer NOT NULL,
+    purpose text COLLATE "C" NOT NULL,
+    required text COLLATE "C" NOT NULL CHECK (required IN ('always', 'opt-in', 'opt-out')),
+    recipient text COLLATE "C" NOT NULL,
+    retention text COLLATE "C" NOT NULL,
+    data text COLLATE "C" NOT NULL,
+    optional boolean NOT NULL,
+    CONSTRAINT p3p_statement_pkey PRIMARY KEY (policy, statement, purpose, recipient, data)
+);
+COMMENT ON TABLE kanon.p3p_statement IS 'statements of imported P3P policies: one row for each purpose, recipient and item of data';
+SELECT pg_extension_config_dump('kanon.p3p_statement', '');
+GRANT SELECT ON kanon.p3p_statement TO PUBLIC;
+
+-- The statements of a policy, each with its parts by their element names.
+CREATE FUNCTION kanon.p3p_parts(policy xml, OUT policy_name text, OUT statement integer, OUT part text, OUT name text,
+        OUT required text, OUT optional text) RETURNS SETOF record
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT p.name, s.nr, x.part, x.name, x.required, x.optional
+    FROM XMLTABLE('//*[local-name() = "POLICY"]' PASSING policy
+            COLUMNS nr FOR ORDINALITY, name text PATH '@name', discuri text PATH '@discuri', whole xml PATH '.') p,
+        XMLTABLE('//*[local-name() = "STATEMENT"]' PASSING p.whole COLUMNS nr FOR ORDINALITY, whole xml PATH '.') s,
+        XMLTABLE('/*/*[local-name() != "DATA-GROUP"] | /*/*[local-name() = "PURPOSE" or local-name() = "RECIPIENT" or local-name() = "RETENTION"]/*
+                | //*[local-name() = "DATA"]' PASSING s.whole
+            COLUMNS part text PATH 'local-name(parent::*)', element text PATH 'local-name(.)', ref text PATH '@ref',
+                required text PATH '@required', optional text PATH '@optional') e,
+        LATERAL (SELECT CASE WHEN e.element = 'DATA' THEN 'DATA' WHEN e.part = 'STATEMENT' THEN 'STATEMENT' ELSE e.part END AS part,
+            CASE WHEN e.element = 'DATA' THEN e.ref ELSE e.element END AS name, e.required, e.optional) x
+$$;
+COMMENT ON FUNCTION kanon.p3p_parts(xml) IS 'the parts of a P3P policy''s statements; for kanon.import_p3p';
+
+-- The words of P3P 1.0.
+CREATE FUNCTION kanon.p3p_words(part text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE part
+        WHEN 'PURPOSE' THEN '{current,admin,develop,tailoring,pseudo-analysis,pseudo-decision,individual-analysis,
+            individual-decision,contact,historical,telemarketing,other-purpose}'::text[]
+        WHEN 'RECIPIENT' THEN '{ours,delivery,same,other-recipient,unrelated,public}'
+        WHEN 'RETENTION' THEN '{no-retention,stated-purpose,legal-requirement,indefinitely,business-practices}'
+        WHEN 'STATEMENT' THEN '{PURPOSE,RECIPIENT,RETENTION,CONSEQUENCE}' END
+$$;
+COMMENT ON FUNCTION kanon.p3p_words(text) IS 'what P3P 1.0 allows as a part of a statement; for kanon.import_p3p';
+
+CREATE TYPE kanon.p3p_import_part AS (policy text, statement integer, part text, name text, required text, optional boolean);
+COMMENT ON TYPE kanon.p3p_import_part IS 'a part of a P3P policy''s statement; for kanon.import_p3p';
+
+CREATE FUNCTION kanon.import_p3p(policy xml, OUT statement integer, OUT part text, OUT name text, OUT problem text) RETURNS SETOF record
+    LANGUAGE plpgsql STRICT SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    parts kanon.p3p_import_part[];
+BEGIN
+    SELECT array_agg((coalesce(p.policy_name, ''), p.statement, p.part, p.name, coalesce(p.required, 'always'),
+        coalesce(p.optional, 'no') = 'yes')::kanon.p3p_import_part) INTO parts FROM kanon.p3p_parts(import_p3p.policy) p;
+    IF parts IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = 'the document has no P3P policy with a statement',
+            HINT = 'It must have a POLICY element with STATEMENT elements below it.';
+    END IF;
+    DELETE FROM kanon.p3p_statement old WHERE old.policy IN (SELECT u.policy FROM unnest(parts) u);
+    INSERT INTO kanon.p3p_statement
+        SELECT DISTINCT ON (d.policy, d.statement, p.name, r.name, d.name)
+            d.policy, d.statement, p.name, p.required, r.name, coalesce(t.name, 'indefinitely'), d.name, d.optional
+        FROM unnest(parts) d
+            JOIN unnest(parts) p ON p.policy = d.policy AND p.statement = d.statement AND p.part = 'PURPOSE'
+                AND p.name = ANY (kanon.p3p_words('PURPOSE')) AND p.required IN ('always', 'opt-in', 'opt-out')
+            JOIN unnest(parts) r ON r.policy = d.policy AND r.statement = d.statement AND r.part = 'RECIPIENT'
+                AND r.name = ANY (kanon.p3p_words('RECIPIENT'))
+            JOIN unnest(parts) t ON t.policy = d.policy AND t.statement = d.statement AND t.part = 'RETENTION'
+                AND t.name = ANY (kanon.p3p_words('RETENTION'))
+        WHERE d.part = 'DATA' AND d.name <> '';
+    RETURN QUERY
+        SELECT u.statement, u.part, u.name, CASE
+            WHEN u.part = 'DATA' THEN 'it refers to no data'
+            WHEN u.part = 'PURPOSE' AND u.required NOT IN ('always', 'opt-in', 'opt-out')
+                THEN format('required is "%s", but it must be always, opt-in or opt-out', u.required)
+            ELSE 'P3P 1.0 does not know it' END
+        FROM unnest(parts) u
+        WHERE (u.part = 'DATA' AND coalesce(u.name, '') = '')
+            OR (u.part <> 'DATA' AND NOT u.name = ANY (coalesce(kanon.p3p_words(u.part), '{}')))
+            OR (u.part = 'PURPOSE' AND u.required NOT IN ('always', 'opt-in', 'opt-out'))
+        UNION ALL
+        SELECT s.statement, need.part, NULL, 'the statement has none: nothing of it was taken'
+        FROM (SELECT DISTINCT u.policy, u.statement FROM unnest(parts) u) s,
+            unnest('{PURPOSE,RECIPIENT,RETENTION,DATA}'::text[]) need (part)
+        WHERE NOT EXISTS (SELECT FROM unnest(parts) u WHERE u.policy = s.policy AND u.statement = s.statement AND u.part = need.part
+                          AND (need.part = 'DATA' OR u.name = ANY (kanon.p3p_words(need.part))))
+        ORDER BY 1, 2, 3;
+END
+$$;
+COMMENT ON FUNCTION kanon.import_p3p(xml) IS
+    'keep the statements of a P3P 1.0 policy in kanon.p3p_statement, in place of those of its name; lists what could not be taken';
+
+--
+-- A view's whole policy, in words.
+--
+
+CREATE FUNCTION kanon.policy(view regclass) RETURNS text
+    LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    guarantee record;
+    profile record;
+    said text[];
+    part text;
+BEGIN
+    SELECT a.*, pg_get_userbyid(c.relowner) AS owner INTO guarantee
+        FROM kanon.aview_guarantee(policy.view) a, pg_class c WHERE c.oid = policy.view;
+    SELECT * INTO profile FROM kanon.aview_profile(policy.view);
+    said := ARRAY[format('Anonymization view %s belongs to %s.', policy.view, guarantee.owner)];
+    FOR part IN
+        SELECT CASE c.role
+                WHEN 'id' THEN CASE WHEN profile.k IS NOT NULL THEN 'Identifiers, hidden unless their owner asks for a k of 0: '
+                                    WHEN guarantee.k = 0 THEN 'Identifiers, shown since k is 0: '
+                                    ELSE 'Identifiers, hidden: ' END
+                WHEN 'quasi' THEN 'Quasi-identifiers, told only as precisely as a group of people shares them: '
+                WHEN 'sensitive' THEN 'Sensitive, hidden where no group is large enough: '
+                ELSE 'Shown as they are: ' END
+            || string_agg(quote_ident(c.column) || CASE WHEN c.dgh IS NULL THEN '' ELSE format(' (hierarchy %s)', c.dgh) END, ', ') || '.'
+        FROM kanon.aview_columns(policy.view) c GROUP BY c.role
+        ORDER BY array_position('{id,quasi,sensitive,other}', c.role)
+    LOOP
+        said := said || part;
+    END LOOP;
+    said := said || CASE
+        WHEN profile.k IS NULL AND guarantee.k < 2 THEN format('k is %s: rows are not put into groups.', guarantee.k)
+        WHEN profile.k IS NULL THEN format('k is %s: a group has at least that many different people.', guarantee.k)
+        ELSE format('k is each person''s own choice (%I of %s); in a group the largest counts. %s', profile.k, profile.choices,
+            CASE WHEN guarantee.k IS NULL THEN 'Whoever has made no choice is not shown at all.'
+                 ELSE format('For whoever has made no choice it is %s.', guarantee.k) END) END;
+    IF guarantee.l IS NOT NULL THEN
+        said := said || format('A group has at least %s different values of each sensitive column.', guarantee.l);
+    END IF;
+    IF guarantee.t IS NOT NULL THEN
+        said := said || format('The sensitive values of a group are distributed as in the whole, up to a distance of %s.', guarantee.t);
+    END IF;
+    said := said || CASE guarantee.match
+        WHEN 'cover' THEN 'A condition finds whatever may satisfy it, and tells nothing about raw values.'
+        ELSE 'A condition finds the groups in which somebody satisfies it: it tells that such a person exists (match is witness).' END;
+    IF profile.choices IS NOT NULL THEN
+        said := said || format('People''s choices are the rows of %s where %s.', profile.choices, (
+            SELECT string_agg(format('%I is the row''s %I', c.name, v.name), ' and ')
+            FROM unnest(profile.choices_key) WITH ORDINALITY c (name, nr) JOIN unnest(profile.view_key) WITH ORDINALITY v (name, nr) USING (nr))
+            || coalesce(format(', %I is the purpose', profile.purpose), '') || coalesce(format(', %I is the recipient', profile.recipient), ''));
+        said := said || ARRAY(SELECT format('%I is shown only if %s says so.', c.column, quote_ident(c.disclose)) FROM kanon.aview_columns(policy.view) c WHERE c.disclose IS NOT NULL);
+        said := said || ARRAY(SELECT format('%I is shown only until the time in %s.', c.column, quote_ident(c.retain)) FROM kanon.aview_columns(policy.view) c WHERE c.retain IS NOT NULL);
+        said := said || ARRAY(SELECT format('%I is generalized as far as %s says.', c.column, quote_ident(c.level)) FROM kanon.aview_columns(policy.view) c WHERE c.level IS NOT NULL);
+        said := said || 'What is missing or NULL among somebody''s choices counts as the strictest.'::text;
+        said := said || CASE WHEN EXISTS (SELECT FROM kanon.access a WHERE a.view IS NULL OR a.view = policy.view)
+            THEN ARRAY(SELECT format('%s may read it for purpose "%s" and recipient "%s".', a.role, a.purpose, a.recipient)
+                       FROM kanon.access a WHERE a.view IS NULL OR a.view = policy.view ORDER BY a.role, a.purpose, a.recipient)
+            ELSE ARRAY['Nobody may read it for any purpose so far.'] END;
+    END IF;
+    said := said || ARRAY(
+        SELECT format('P3P policy "%s", statement %s: %s may be used for %s (%s) by %s, retention %s.', s.policy, s.statement, s.data,
+            s.purpose, s.required, s.recipient, s.retention)
+        FROM kanon.p3p_statement s JOIN kanon.aview_columns(policy.view) c ON lower(c.column) = lower(substring(s.data FROM '[^.#]+$'))
+        ORDER BY s.policy, s.statement, s.data, s.purpose, s.recipient);
+    RETURN array_to_string(said, E'\n');
+END
+$$;
+COMMENT ON FUNCTION kanon.policy(regclass) IS 'the whole policy of an anonymization view in words, one sentence a line';
+
+--
+-- Retention that deletes.
+--
+
+CREATE FUNCTION kanon.purge_expired(view regclass, dry_run boolean DEFAULT true, OUT "column" name, OUT base regclass, OUT rows bigint)
+    RETURNS SETOF record
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    profile record;
+    c record;
+    key text;
+    due text;
+BEGIN
+    IF view IS NULL OR dry_run IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'view and dry_run must not be null';
+    END IF;
+    IF NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = view) THEN
+        RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('must be owner of view %s', view);
+    END IF;
+    SELECT * INTO profile FROM kanon.aview_profile(view);
+    IF profile.choices IS NULL OR NOT EXISTS (SELECT FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL) THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('anonymization view "%s" retains no column for a limited time', view),
+            HINT = 'Name its retention columns in the "retain" part of the view''s profile.';
+    END IF;
+    FOR c IN SELECT * FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL LOOP
+        SELECT string_agg(format('b.%I = p.%I', v.base_column, k.name), ' AND ') INTO key
+            FROM unnest(profile.view_key, profile.choices_key) k (view_name, name)
+                JOIN kanon.aview_columns(view) v ON v.column = k.view_name AND v.base_table = c.base_table;
+        IF c.base_table IS NULL OR kanon.aview_selects(view) OR array_length(profile.view_key, 1) IS DISTINCT FROM
+            (SELECT count(*) FROM kanon.aview_columns(view) v WHERE v.column = ANY (profile.view_key) AND v.base_table = c.base_table) THEN
+            RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
+                MESSAGE = format('column "%s" of anonymization view "%s" cannot be cleared', c.column, view),
+                DETAIL = 'It and the profile''s key must be columns of one table, all of whose rows the view shows.';
+        END IF;
+        -- Due is what has an end for every purpose and recipient, and all of them have passed.
+        due := format('b.%I IS NOT NULL AND EXISTS (SELECT FROM %s p WHERE %s)
+            AND NOT EXISTS (SELECT FROM %2$s p WHERE %3$s AND (p.%4$I IS NULL OR p.%4$I >= %5$s))', c.base_column, profile.choices, key, c.retain,
+            CASE WHEN (SELECT atttypid FROM pg_attribute WHERE attrelid = profile.choices AND attname = c.retain) = 'date'::regtype
+                THEN $q$timezone('UTC', statement_timestamp())::date$q$ ELSE 'statement_timestamp()' END);
+        "column" := c.column;
+        base := c.base_table;
+        IF dry_run THEN
+            EXECUTE format('SELECT count(*) FROM %s b WHERE %s', base, due) INTO rows;
+        ELSE
+            EXECUTE format('UPDATE %s b SET %I = NULL WHERE %s', base, c.base_column, due);
+            GET DIAGNOSTICS rows = ROW_COUNT;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION kanon.purge_expired(regclass, boolean) IS
+    'clear values of the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';

@@ -33,6 +33,12 @@ $node->safe_psql('hospital', <<~'END');
 	SELECT kanon.create_anonymization_view('costs', 'SELECT p.id, p.age, p.zip, sum(cost) AS cost FROM person p JOIN visit ON person = p.id GROUP BY p.id',
 		id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3);
 	SELECT kanon.create_anonymization_view('above', 'SELECT age, zip FROM people', quasi_ids => '{"age": null, "zip": null}', k => 5);
+	CREATE TABLE choices (who integer, purpose text, recipient text, k integer, ok boolean, PRIMARY KEY (who, purpose, recipient));
+	INSERT INTO choices SELECT id, 'care', 'ward', id % 6, id % 5 > 0 FROM person;
+	SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
+		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient", "disclose": {"age": "ok"}}');
+	SELECT kanon.grant_access('analyst', 'care', 'ward', 'chosen');
+	SELECT kanon.grant_access('public', 'care', 'ward');
 	CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 	GRANT SELECT ON people TO analyst;
 	COMMENT ON VIEW people IS 'anonymous';
@@ -48,6 +54,10 @@ sub contents
 		SELECT 'view', v::text FROM "Odd ""Schema"."V'iew" v ORDER BY v::text COLLATE "C";
 		SELECT 'costs', c::text FROM costs c ORDER BY c::text COLLATE "C";
 		SELECT 'above', a::text FROM above a ORDER BY a::text COLLATE "C";
+		SET kanon.purpose = care;
+		SET kanon.recipient = ward;
+		SELECT 'chosen', c::text FROM chosen c ORDER BY c::text COLLATE "C";
+		SELECT * FROM kanon.access ORDER BY role COLLATE "C";
 		SELECT 'upper', u::text FROM upper u ORDER BY u::text COLLATE "C";
 		SELECT * FROM kanon.aview ORDER BY id;
 		SELECT * FROM kanon.aview_column ORDER BY aview, attnum;
@@ -113,9 +123,9 @@ $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('pg_temp.te
 $node->command_ok([ 'pg_dump', '--file', "$dir/orphan.sql", 'hospital' ], 'dump with an orphan');
 $node->safe_psql('postgres', 'CREATE DATABASE orphan');
 $node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file', "$dir/orphan.sql" ], 'restore without it');
-is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '4', 'the orphan is not dumped');
+is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '5', 'the orphan is not dumped');
 $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2)");
-is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '5', 'the orphan is gone');
+is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is gone');
 
 # DROP EXTENSION.
 isnt($node->psql('plain', 'DROP EXTENSION kanon'), 0, 'the extension is needed');

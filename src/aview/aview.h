@@ -55,6 +55,7 @@ typedef struct AViewProfile
 {
 	const char *purpose;
 	const char *recipient;
+	Query *stated; /* the source without them */
 	int found; /* boolean column: are there choices for the row? */
 	int k;	   /* -1: they say nothing about it */
 } AViewProfile;
@@ -89,6 +90,8 @@ extern int32 aview_id_of_view(Oid relation);
 extern int32 aview_id_by_name(const char *name);
 extern bool aview_counts_rows(const AView *aview);
 extern bool aview_groups(const AView *aview);
+/* The plain column of a single table that a column is; 0 if it is not. */
+extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
 extern bool relation_is_readable(Oid relation);

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -110,6 +111,7 @@ profile_read(AView *aview)
 	}
 	if (aview->profile->found < 0)
 		read_choice(aview, 0, "");
+	aview->profile->stated = aview->source;
 	aview->source = (Query *) bind_mutator((Node *) aview->source, aview);
 	aview->rows = rt_fetch(ROWS_RTI, aview->source->rtable)->subquery;
 	check_choices(aview);
@@ -183,4 +185,75 @@ choices_are_unique(const Query *source)
 		result = result || index_is_key(lfirst_oid(cell), conditions);
 	relation_close(table, NoLock);
 	return result;
+}
+
+/* What a column of the choices is in the profile table itself. */
+static AttrNumber
+table_attribute(const Query *source, AttrNumber attnum, Oid *table)
+{
+	RangeTblEntry *choices = rt_fetch(CHOICES_RTI, source->rtable);
+	List *vars;
+
+	if (choices->rtekind == RTE_RELATION)
+	{
+		*table = choices->relid;
+		return attnum;
+	}
+	/* The strictest of several rows: an expression on one of the table's columns. */
+	vars = pull_var_clause((Node *) list_nth_node(TargetEntry, choices->subquery->targetList, attnum - 1)->expr, PVC_RECURSE_AGGREGATES);
+	*table = rt_fetch(linitial_node(Var, vars)->varno, choices->subquery->rtable)->relid;
+	return linitial_node(Var, vars)->varattno;
+}
+
+AttrNumber
+choice_attribute(const AView *aview, int column, Oid *table)
+{
+	TargetEntry *entry = list_nth_node(TargetEntry, aview->profile->stated->targetList, column);
+	List *vars = pull_var_clause((Node *) entry->expr, 0);
+
+	return vars == NIL ? 0 : table_attribute(aview->profile->stated, linitial_node(Var, vars)->varattno, table);
+}
+
+/* Is a condition about the purpose or the recipient?  Then so is the column compared. */
+static AttrNumber
+column_for(List *conditions, const char *function)
+{
+	ListCell *cell;
+
+	foreach (cell, conditions)
+	{
+		OpExpr *condition = lfirst(cell);
+		FuncExpr *call = IsA(condition, OpExpr) ? lsecond(condition->args) : NULL;
+
+		if (call && IsA(call, FuncExpr) && get_func_namespace(call->funcid) == get_namespace_oid(KANON_SCHEMA, false) &&
+			strcmp(get_func_name(call->funcid), function) == 0)
+			return linitial_node(Var, pull_var_clause(linitial(condition->args), 0))->varattno;
+	}
+	return 0;
+}
+
+void
+profile_key(const AView *aview, ProfileKey *key)
+{
+	const Query *source = aview->profile->stated;
+	RangeTblEntry *choices = rt_fetch(CHOICES_RTI, source->rtable);
+	JoinExpr *join = linitial_node(JoinExpr, source->jointree->fromlist);
+	List *conditions = make_ands_implicit((Expr *) join->quals);
+	ListCell *cell;
+
+	memset(key, 0, sizeof(ProfileKey));
+	foreach (cell, conditions)
+	{
+		AttrNumber attnum = compared_column(lfirst(cell));
+		List *vars = attnum > 0 ? pull_var_clause(lsecond(lfirst_node(OpExpr, cell)->args), 0) : NIL;
+
+		if (vars == NIL)
+			continue;
+		key->view_columns = lappend_int(key->view_columns, linitial_node(Var, vars)->varattno - 1);
+		key->choices = lappend_int(key->choices, table_attribute(source, attnum, &key->table));
+	}
+	if (choices->rtekind == RTE_SUBQUERY)
+		conditions = make_ands_implicit((Expr *) choices->subquery->jointree->quals);
+	key->purpose = column_for(conditions, PURPOSE_FUNCTION);
+	key->recipient = column_for(conditions, RECIPIENT_FUNCTION);
 }

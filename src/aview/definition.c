@@ -397,9 +397,8 @@ aview_check_type(const AView *aview, int column, Oid type)
 				 errhint("Query the view itself.")));
 }
 
-/* The plain column of a single table that a source column is; 0 if it is not. */
-static AttrNumber
-base_column(const AView *aview, int index, Oid *table)
+AttrNumber
+aview_base_column(const AView *aview, int index, Oid *table)
 {
 	Query *source = aview->rows;
 	TargetEntry *entry = list_nth_node(TargetEntry, source->targetList, index);
@@ -469,7 +468,7 @@ aview_counts_rows(const AView *aview)
 		if (aview->columns[i].role != ROLE_ID)
 			continue;
 		any = true;
-		attnum = base_column(aview, i, &table);
+		attnum = aview_base_column(aview, i, &table);
 		if (attnum > 0 && column_not_null(table, attnum))
 			columns = bms_add_member(columns, attnum);
 	}

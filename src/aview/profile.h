@@ -49,6 +49,21 @@ extern char *profile_join(const ProfileRequest *profile, const char *source, Tup
 /* choices.c: what the source of a view that was read says about a profile */
 extern void profile_read(AView *aview);
 
+/* The column of the profile table that a further column of the source comes from; 0: none. */
+extern AttrNumber choice_attribute(const AView *aview, int column, Oid *table);
+
+/* How rows are joined with choices; columns of the profile table, 0 for none. */
+typedef struct ProfileKey
+{
+	Oid table;
+	List *view_columns; /* numbers from 0 */
+	List *choices;		/* the columns that they are compared with */
+	AttrNumber purpose;
+	AttrNumber recipient;
+} ProfileKey;
+
+extern void profile_key(const AView *aview, ProfileKey *key);
+
 /* Is there at most one row of choices for each row of the source? */
 extern bool choices_are_unique(const Query *source);
 

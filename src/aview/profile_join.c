@@ -194,7 +194,9 @@ append_choice(StringInfo text, const char *expression, const char *name, bool is
 	if (strictest && is_flag)
 		expression = psprintf("pg_catalog.bool_and(%s)", expression);
 	else if (strictest)
-		expression = psprintf("CASE WHEN pg_catalog.bool_or(%s IS NULL) THEN NULL ELSE pg_catalog.max(%s) END", expression, expression);
+		expression = psprintf("CASE WHEN pg_catalog.bool_and(%s OPERATOR(pg_catalog.>=) 0) IS TRUE AND pg_catalog.bool_or(%s IS NULL) IS FALSE"
+							  " THEN pg_catalog.max(%s) END",
+							  expression, expression, expression);
 	appendStringInfo(text, ", %s AS %s", expression, quote_identifier(name));
 }
 

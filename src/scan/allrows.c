@@ -30,6 +30,8 @@ struct AllRows
 	Anonymizer *anonymizer;
 	Reading reading;
 	bool started;
+	TupleTableSlot *current;
+	Cell *current_cell;
 	Witness witness;
 	void *witness_arg;
 
@@ -342,9 +344,18 @@ allrows_next(AllRows *rows, Datum *values, bool *nulls)
 		if (!has_witness(rows, cell))
 			continue;
 		anonymizer_publish(anonymizer, slot, cell, values, nulls);
+		rows->current = slot;
+		rows->current_cell = cell;
 		return true;
 	}
 	return false;
+}
+
+TupleTableSlot *
+allrows_current(const AllRows *rows, const Cell **cell)
+{
+	*cell = rows->current_cell;
+	return rows->current;
 }
 
 /* From the start again, with what is known so far. */

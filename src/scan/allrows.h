@@ -17,6 +17,8 @@ extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, Snapshot sn
 extern void allrows_ask_witness(AllRows *rows, Witness witness, void *arg);
 extern Anonymizer *allrows_anonymizer(AllRows *rows);
 extern bool allrows_next(AllRows *rows, Datum *values, bool *nulls);
+/* The source's row behind the last one, and its cell, or null. */
+extern TupleTableSlot *allrows_current(const AllRows *rows, const Cell **cell);
 extern void allrows_rewind(AllRows *rows);
 extern void allrows_end(AllRows *rows);
 
