@@ -72,6 +72,8 @@ GROUP BY source, model, local ORDER BY source, model, local;
 SELECT * FROM try('line', '{a}', 499.9, 'uniform', false);
 SELECT * FROM try('uniform5', '{a,b,c,d,e}', 499, 'uniform', true);
 SELECT * FROM try('line', '{a}', 250.49, 'gaussian', false);
+SELECT * FROM try('line', '{a}', 499.999999, 'uniform', false);
+SELECT * FROM try('uniform5', '{a,b,c,d,e}', 250.499999, 'gaussian', true);
 SELECT count(*) FROM kanon.uncertain('line', 'id', '{a}', 500, 'uniform');
 SELECT count(*) FROM kanon.uncertain('line', 'id', '{a}', 250.5);
 SELECT count(*) FROM kanon.uncertain('spike', 'id', '{a,b}', 400);
