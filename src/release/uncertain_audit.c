@@ -91,16 +91,20 @@ Datum
 kanon_expected_anonymity(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	const NoiseModel *model = noise_model(text_to_cstring(PG_GETARG_TEXT_PP(4)));
+	char *source = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	char *release = argument_text(fcinfo, 3, "release");
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
 	Points *points;
 	Targets targets;
 	double *anonymity;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = points_read(text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						 PG_GETARG_ARRAYTYPE_P(2), NULL);
-	read_targets(&targets, points, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	points = points_read(source, id, columns, ncolumns, NULL);
+	read_targets(&targets, points, release);
 	if (targets.count > 0)
 	{
 		anonymity = task_measure(points, model, targets.rows, targets.spreads, targets.count);
@@ -252,13 +256,17 @@ attack_release(ReturnSetInfo *result, const Points *people, const NoiseModel *mo
 Datum
 kanon_link_attack(PG_FUNCTION_ARGS)
 {
-	const NoiseModel *model = noise_model(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	char *release = argument_text(fcinfo, 0, "release");
+	char *public = argument_text(fcinfo, 1, "public");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 3, "model"));
 	Points *people;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	people = points_read(text_to_cstring(PG_GETARG_TEXT_PP(1)), "id", PG_GETARG_ARRAYTYPE_P(2), NULL);
-	attack_release((ReturnSetInfo *) fcinfo->resultinfo, people, model, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	people = points_read(public, "id", columns, ncolumns, NULL);
+	attack_release((ReturnSetInfo *) fcinfo->resultinfo, people, model, release);
 	progress_end();
 	return (Datum) 0;
 }

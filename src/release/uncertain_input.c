@@ -38,16 +38,6 @@ noise_model(const char *name)
 			 errhint("The models are gaussian and uniform.")));
 }
 
-char *
-required_text(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
 void
 check_k(double k, int nrows, const char *id)
 {
@@ -55,8 +45,8 @@ check_k(double k, int nrows, const char *id)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 k > nrows ? errmsg("k is %g but the source has only %d rows", k, nrows)
-					   : errmsg("k is %g but must be at least 1", k),
+			 k > nrows ? errmsg("k is %.15g but the source has only %d rows", k, nrows)
+					   : errmsg("k is %.15g but must be at least 1", k),
 			 id ? errdetail("It is that of the row with identifier \"%s\".", id) : 0));
 }
 
@@ -109,37 +99,6 @@ make_number_array(const double *values, int count)
 /*
  * Points.
  */
-
-static char **
-column_names(ArrayType *array, int *count)
-{
-	Datum *datums;
-	bool *nulls;
-	char **names;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &datums, &nulls, count);
-	if (*count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("columns must name at least one column")));
-	names = palloc(*count * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("columns must not have null values")));
-		names[i] = TextDatumGetCString(datums[i]);
-		for (int j = 0; j < i; j++)
-		{
-			if (strcmp(names[i], names[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice in columns", names[i])));
-		}
-	}
-	return names;
-}
 
 static ReleaseColumn *
 numeric_column(ReleaseSource *source, const char *name)
@@ -225,15 +184,15 @@ refuse_giants(const Points *points, int column)
 }
 
 Points *
-points_read(const char *source, const char *id, ArrayType *columns, const char *k_column)
+points_read(const char *source, const char *id, char **names, int count, const char *k_column)
 {
 	Points *points = palloc0(sizeof(Points));
 	ReleaseSource *rows = release_open(NULL);
 	int32 *order;
-	bool k_apart;
+	bool k_apart = k_column != NULL;
 
-	points->names = column_names(columns, &points->ncolumns);
-	k_apart = k_column != NULL;
+	points->names = names;
+	points->ncolumns = count;
 	for (int i = 0; i < points->ncolumns; i++)
 	{
 		release_add_column(rows, points->names[i], NULL, false);
