@@ -25,6 +25,16 @@
 #define MOST_MAGNITUDE 1e150
 #define LEAST_DEVIATION 1e-150
 
+/* Rows by identifier. */
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE int32
+#define ST_COMPARE(a, b, ids) strcmp((ids)[*(a)], (ids)[*(b)])
+#define ST_COMPARE_ARG_TYPE const char *
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 const NoiseModel *
 noise_model(const char *name)
 {
@@ -115,14 +125,6 @@ numeric_column(ReleaseSource *source, const char *name)
 	return column;
 }
 
-static int
-compare_ids(const void *a, const void *b, void *arg)
-{
-	const char **ids = arg;
-
-	return strcmp(ids[*(const int32 *) a], ids[*(const int32 *) b]);
-}
-
 /* The rows of a source in the order of their identifiers: no result depends on how the heap has them. */
 static int32 *
 order_by_id(ReleaseSource *source)
@@ -131,7 +133,7 @@ order_by_id(ReleaseSource *source)
 
 	for (int row = 0; row < source->nrows; row++)
 		order[row] = row;
-	qsort_arg(order, source->nrows, sizeof(int32), compare_ids, source->ids);
+	sort_rows(order, source->nrows, source->ids);
 	return order;
 }
 
