@@ -35,8 +35,8 @@ typedef struct Bucket
 {
 	int32 *rows;
 	int32 size;
-	int32 left;	 /* rows not yet in a group: the first ones */
-	int rank;	 /* decides, by chance, among buckets of one size */
+	int32 left; /* rows not yet in a group: the first ones */
+	int rank;	/* decides, by chance, among buckets of one size */
 } Bucket;
 
 typedef struct Grouping
