@@ -135,26 +135,32 @@ typedef struct Attack
 	double others; /* their densities and those of all others, that of the right one being 1 */
 } Attack;
 
+/* Counts rows from a position on, each so many times. */
+static void
+attack_rows(Attack *attack, int first, int count, int times)
+{
+	attack->model->shapes(&attack->tree, &attack->query, first, count, attack->shapes);
+	for (int i = 0; i < count; i++)
+	{
+		double misfit = attack->model->misfit(attack->shapes + i * attack->width, attack->width);
+
+		if (misfit <= attack->truth)
+			attack->rank += times;
+		if (!isinf(misfit))
+			attack->others += times * exp((attack->truth - misfit) * (attack->truth + misfit) / 2);
+	}
+}
+
 static void
 attack_leaf(Attack *attack, int node)
 {
-	const KdTree *tree = &attack->tree;
+	int first = attack->tree.first[node];
+	int rows = attack->tree.end[node] - first;
 
-	for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
-	{
-		int count = Min(KDTREE_LEAF, tree->end[node] - first);
-
-		attack->model->shapes(tree, &attack->query, first, count, attack->shapes);
-		for (int i = 0; i < count; i++)
-		{
-			double misfit = attack->model->misfit(attack->shapes + i * attack->width, attack->width);
-
-			if (misfit <= attack->truth)
-				attack->rank++;
-			if (!isinf(misfit))
-				attack->others += exp((attack->truth - misfit) * (attack->truth + misfit) / 2);
-		}
-	}
+	if (rows > KDTREE_LEAF)
+		attack_rows(attack, first, 1, rows); /* they are all equal */
+	else
+		attack_rows(attack, first, rows, 1);
 }
 
 /*

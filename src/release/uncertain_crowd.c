@@ -136,6 +136,12 @@ open_leaf(Crowd *crowd, int node)
 {
 	const KdTree *tree = crowd->tree;
 
+	/* Rows equal to the one looked at may be very many: they are not looked at one by one. */
+	if (kdtree_is_point(tree, node) && kdtree_equal(tree, tree->first[node], crowd->query.point))
+	{
+		crowd->equal += tree->end[node] - tree->first[node];
+		return;
+	}
 	for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
 	{
 		int count = Min(KDTREE_LEAF, tree->end[node] - first);
