@@ -125,7 +125,7 @@ CREATE TABLE many AS
 CREATE VIEW many_points AS SELECT id, x[1] AS a, x[2] AS b, x[3] AS c FROM many;
 CREATE TABLE many_release AS
     SELECT model, local, r.* FROM unnest(ARRAY['gaussian', 'uniform']) AS model, unnest(ARRAY[false, true]) AS local,
-         LATERAL kanon.uncertain('many_points', 'id', '{a,b,c}', 20, model, local) AS r WHERE r.id::int % 250 IN (0, 7);
+         LATERAL kanon.uncertain('many_points', 'id', '{a,b,c}', 20, model, local) AS r WHERE r.id::int % 625 IN (0, 7);
 SELECT model, local, count(*), count(*) FILTER (WHERE NOT abs(anonymity - oracle) < 1e-10 * oracle) AS wrong,
        count(*) FILTER (WHERE NOT oracle >= 20) AS below, count(*) FILTER (WHERE NOT oracle <= 20.02) AS above
 FROM (SELECT model, local, r.id, sum(adds(model, x.x, y.x, r.spread)) AS oracle
