@@ -143,7 +143,7 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 	double *values = palloc_extended(Max(nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 
 	for (int row = 0; row < nrows; row++)
-		values[row] = column->values[order[row]];
+		values[row] = column->values[order[row]] + 0.0; /* -0 equals 0 and must not look different */
 	return values;
 }
 
