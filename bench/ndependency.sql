@@ -43,9 +43,9 @@ CREATE FUNCTION group_census(data text, l integer, n integer) RETURNS void LANGU
 BEGIN
     TRUNCATE grouped;
     IF n = 0 THEN
-        INSERT INTO grouped SELECT * FROM kanon.anatomy(data || '_6', 'id', 'sick', l);
+        INSERT INTO grouped SELECT * FROM kanon.anatomy(data || '_6', 'id', 'sick', l, 1);
     ELSE
-        INSERT INTO grouped SELECT id, grp, sensitive FROM kanon.n_dependency(data || '_6', 'id', 'sick', data, l, n);
+        INSERT INTO grouped SELECT id, grp, sensitive FROM kanon.n_dependency(data || '_6', 'id', 'sick', data, l, n, 1);
     END IF;
 END
 $$;

@@ -73,7 +73,7 @@ BEGIN
         have := '{0,0,0,0}';
         counting := format('SELECT count(*) FROM %I WHERE %s', s.source,
             (SELECT string_agg(format('%I BETWEEN $1[%s] AND $2[%s]', col, i, i), ' AND ') FROM unnest(s.columns) WITH ORDINALITY AS u(col, i)));
-        FOR tries IN 1..15000 LOOP
+        FOR tries IN 1..60000 LOOP
             EXIT WHEN wanted <= ALL (have);
             SELECT array_agg(CASE WHEN edge THEN dl ELSE dl + least(p, q) * (dh - dl) END ORDER BY i), array_agg(dl + greatest(p, q) * (dh - dl) ORDER BY i)
                 INTO l, h FROM unnest(s.lo, s.hi, s.from_edge) WITH ORDINALITY AS u(dl, dh, edge, i), LATERAL (SELECT random() + 0 * i, random()) r(p, q);

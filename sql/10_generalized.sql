@@ -116,6 +116,12 @@ BEGIN
 END
 $$;
 
+-- Two literals have no type to choose by.
+CREATE FUNCTION kanon.avlike(text, text) RETURNS boolean
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN kanon.avlike($1::kanon.generalized, $2::kanon.generalized);
+COMMENT ON FUNCTION kanon.avlike(text, text) IS 'whether one of two values covers the other';
+
 -- Identity: what GROUP BY, DISTINCT, ORDER BY, UNION, indexes, min and max see.
 
 CREATE FUNCTION kanon.identity_cmp(kanon.generalized, kanon.generalized) RETURNS integer

@@ -10,7 +10,7 @@ CREATE FUNCTION kanon.anatomy(source text, id text, sensitive text, l integer, s
     RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 AS 'MODULE_PATHNAME', 'kanon_anatomy';
 COMMENT ON FUNCTION kanon.anatomy(text, text, text, integer, integer) IS
-    'put each row into a group of at least l rows with different sensitive values (seed null: unpredictable)';
+    'put each row into a group of at least l rows with different sensitive values (seed 0 or null: none)';
 
 CREATE FUNCTION kanon.n_dependency(source text, id text, sensitive text, dgh text, l integer,
         n integer DEFAULT NULL, seed integer DEFAULT 0,

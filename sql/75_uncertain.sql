@@ -12,7 +12,7 @@ CREATE FUNCTION kanon.uncertain(source text, id text, columns text[], k float8, 
 CREATE FUNCTION kanon.expected_anonymity(source text, id text, columns text[], release text, model text,
                                          OUT id text, OUT anonymity float8)
     RETURNS SETOF record
-    LANGUAGE c STABLE STRICT PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_expected_anonymity';
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_expected_anonymity';
 
 CREATE FUNCTION kanon.uncertain_count(release text, model text, lo float8[], hi float8[],
                                       domain_lo float8[] DEFAULT NULL, domain_hi float8[] DEFAULT NULL)
@@ -26,7 +26,7 @@ CREATE FUNCTION kanon.uncertain_classify(release text, model text, point float8[
 CREATE FUNCTION kanon.condense(source text, id text, columns text[], k integer, seed integer DEFAULT 0,
                                OUT id text, OUT z float8[])
     RETURNS SETOF record
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_condense';
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_condense';
 
 CREATE FUNCTION kanon.fit(z float8[], spread float8[], model text, x float8[]) RETURNS float8
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_fit';
@@ -34,7 +34,7 @@ CREATE FUNCTION kanon.fit(z float8[], spread float8[], model text, x float8[]) R
 CREATE FUNCTION kanon.link_attack(release text, public text, columns text[], model text,
                                   OUT id text, OUT rank bigint, OUT posterior float8)
     RETURNS SETOF record
-    LANGUAGE c STABLE STRICT PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_link_attack';
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_link_attack';
 
 COMMENT ON FUNCTION kanon.uncertain(text, text, text[], float8, text, boolean, text, integer) IS
     'rows with noise and its spread, such that k rows are expected to fit each at least as well as the true one';

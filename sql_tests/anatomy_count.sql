@@ -48,6 +48,24 @@ SELECT kanon.anatomy_count('qit', 'st', 'true) OR (true', '{flu}');
 SELECT kanon.anatomy_count('qit', 'st', 'true; DROP TABLE qit', '{flu}');
 SELECT kanon.anatomy_count('qit', 'st', 'true LIMIT 1', '{flu}');
 SELECT kanon.anatomy_count('qit', 'st', 'true UNION SELECT true', '{flu}');
+-- Nor what reads tables, or runs code, without being called a subquery or volatile.
+CREATE TABLE secret AS SELECT 42 AS x;
+CREATE FUNCTION peeks(integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT x = 42 FROM secret); END $$;
+CREATE FUNCTION writes(integer) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT INTO secret VALUES ($1); RETURN true; END $$;
+CREATE DOMAIN writing AS integer CHECK (writes(VALUE));
+CREATE OPERATOR ^^^ (RIGHTARG = integer, FUNCTION = peeks);
+SELECT kanon.anatomy_count('qit', 'st', $$table_to_xml('secret', true, true, '')::text LIKE '%42%'$$, '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', $$kanon.uncertain_count('SELECT ''{1}'' AS z, ''{0}'' AS spread FROM secret', 'gaussian', '{0}', '{9}') = 1$$, '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', $$kanon.find_max_n('secret', 'x', 'd', 2) > 0$$, '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', 'peeks(age)', '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', '^^^ age', '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', 'age::writing > 1', '{flu}');
+SELECT kanon.anatomy_count('qit', 'st', 'age = ANY (ARRAY[age]::writing[])', '{flu}');
+SELECT count(*) FROM secret;
+-- What depends on settings and on the clock, but not on other data, is plain.
+CREATE TABLE born_qit AS SELECT DATE '1990-01-01' + g * 300 AS born, TIMESTAMPTZ '2020-01-01 UTC' + g * interval '1 day' AS seen, g % 2 + 1 AS grp FROM generate_series(1, 8) AS g;
+SELECT kanon.anatomy_count('born_qit', 'st', p, '{pneumonia,flu}') AS estimate, p FROM unnest(ARRAY[
+    $$born < now() - interval '20 years'$$, 'born < current_date', $$to_char(born, 'YYYY') > '1993'$$, 'extract(year FROM seen) = 2020', 'born::timestamptz < seen', $$age(born) > interval '1 year'$$]) AS p;
 SELECT kanon.anatomy_count('qit', 'qit', 'true', '{flu}');
 SELECT kanon.anatomy_count('pg_class', 'st', 'true', '{flu}');
 CREATE TABLE other_st AS SELECT * FROM st WHERE grp = 1;

@@ -89,6 +89,9 @@ SELECT a, b, a::kanon.generalized = b::kanon.generalized AS avlike FROM (VALUES
     ('[1,2)', '[1, 2)'), ('2000-01-01', '1 January 2000'), ('today', 'today'), ('', ''), ('NaN', 'nan'), ('Infinity', 'infinity'), ('x', NULL)) v (a, b);
 SELECT '[1,)'::kanon.generalized = 'Infinity'::float8 AS "an interval without end", '[1,5)'::kanon.generalized = 'NaN'::numeric AS "is not NaN", 'NaN'::kanon.generalized = 'NaN'::float8 AS "NaN", 't'::kanon.generalized = true AS "true";
 
+-- Literals on both sides.
+SELECT kanon.avlike('[20,30)', '25') AS covers, kanon.avlike('25', '[20,30)') AS is_covered, kanon.avlike('[20,30)', '30') AS beyond, kanon.avlike('*', 'x') AS everything, kanon.avlike('x', NULL) AS nothing;
+
 -- Nodes of different trees meet by their labels, in either.
 SELECT kanon.import_dgh('fruit', '{apple;fruit,pear;fruit}'), kanon.import_dgh('food', '{apple;sweet,bread;salty}');
 SELECT a, b, kanon.generalized(a, 'fruit') = kanon.generalized(b, 'food') AS avlike, kanon.generalized(b, 'food') = kanon.generalized(a, 'fruit') AS turned

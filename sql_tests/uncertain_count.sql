@@ -62,6 +62,8 @@ SELECT x, q, kanon.uncertain_classify('labeled', 'uniform', ARRAY[x], q) AS noth
        kanon.uncertain_classify('SELECT z, ''{0}''::float8[] AS spread, label FROM labeled', 'gaussian', ARRAY[x], q) AS no_spread
 FROM unnest('{-60,1,70}'::float8[]) AS x, unnest('{1,3}'::int[]) AS q ORDER BY x, q;
 SELECT kanon.uncertain_classify('SELECT * FROM labeled WHERE false', 'gaussian', '{1}') IS NULL AS nobody_votes;
+-- More votes than rows: all vote.
+SELECT kanon.uncertain_classify('labeled', 'gaussian', '{1.6}', 2147483647) AS all_vote;
 
 -- Against the definition, on random releases.
 CREATE TABLE random_labeled AS

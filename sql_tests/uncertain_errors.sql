@@ -94,7 +94,12 @@ SELECT refused(query) FROM (VALUES
     (32, $$SELECT kanon.fit('{1,2}', '{1,-1}', 'gaussian', '{1,2}')$$),
     (33, $$SELECT kanon.fit('{}', '{}', 'gaussian', '{}')$$),
     (34, $$SELECT kanon.link_attack('r', 's', '{x}', 'gaussian')$$),
-    (35, $$SELECT kanon.link_attack('r', 'SELECT x, y FROM s', '{x,y}', 'gaussian')$$)
+    (35, $$SELECT kanon.link_attack('r', 'SELECT x, y FROM s', '{x,y}', 'gaussian')$$),
+    (36, $$SELECT kanon.link_attack('r', null, '{x,y}', 'gaussian')$$),
+    (37, $$SELECT kanon.expected_anonymity('s', 'id', '{x,y}', null, 'gaussian')$$),
+    (38, $$SELECT kanon.condense('s', 'id', null, 2)$$),
+    (39, $$SELECT kanon.condense('s', 'id', '{x}', null)$$),
+    (40, $$SELECT kanon.uncertain_classify('r', 'gaussian', '{0,Infinity}')$$)
 ) AS v(n, query) ORDER BY n;
 
 -- Nothing is given to those who may not read.

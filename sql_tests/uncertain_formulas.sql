@@ -116,6 +116,43 @@ BEGIN
 END $$;
 SELECT what, model, sum(rows) AS rows, sum(wrong) AS wrong FROM tried GROUP BY what, model ORDER BY what, model;
 
+-- Among thousands of rows most are never looked at one by one: far clusters are bounded as a whole. The sum over all
+-- pairs agrees, and so do the spreads found for k.
+CREATE TABLE many AS
+    SELECT id, ARRAY[CASE id % 5 WHEN 0 THEN 40 * random() ELSE (id % 5) * 10 + random() * 10.0 ^ -(id % 5) END,
+                     id % 3 + random(), CASE WHEN id % 7 = 0 THEN -100 * random() ELSE random() END] AS x
+    FROM generate_series(1, 2500) id;
+CREATE VIEW many_points AS SELECT id, x[1] AS a, x[2] AS b, x[3] AS c FROM many;
+CREATE TABLE many_release AS
+    SELECT model, local, r.* FROM unnest(ARRAY['gaussian', 'uniform']) AS model, unnest(ARRAY[false, true]) AS local,
+         LATERAL kanon.uncertain('many_points', 'id', '{a,b,c}', 20, model, local) AS r WHERE r.id::int % 625 IN (0, 7);
+SELECT model, local, count(*), count(*) FILTER (WHERE NOT abs(anonymity - oracle) < 1e-10 * oracle) AS wrong,
+       count(*) FILTER (WHERE NOT oracle >= 20) AS below, count(*) FILTER (WHERE NOT oracle <= 20.02) AS above
+FROM (SELECT model, local, r.id, sum(adds(model, x.x, y.x, r.spread)) AS oracle
+      FROM many_release r JOIN many x ON x.id = r.id::int, many y GROUP BY model, local, r.id) AS o
+JOIN (SELECT m.model, m.local, e.* FROM (SELECT DISTINCT model, local FROM many_release) AS m,
+      LATERAL kanon.expected_anonymity('many_points', 'id', '{a,b,c}',
+          format('SELECT * FROM many_release WHERE model = %L AND local = %L', m.model, m.local), m.model) AS e) AS e USING (model, local, id)
+GROUP BY model, local ORDER BY model, local;
+
+-- Many equal rows are counted, not looked at: piles of 100 and some rows in between.
+CREATE TABLE piles AS
+    SELECT id, CASE WHEN id > 600 THEN ARRAY[random() * 5, random() * 2, 7] ELSE ARRAY[id % 6, id % 2, 7] END AS x FROM generate_series(1, 650) id;
+CREATE VIEW piles_points AS SELECT id, x[1] AS a, x[2] AS b, x[3] AS c FROM piles;
+CREATE TABLE piles_release AS
+    SELECT model, r.* FROM unnest(ARRAY['gaussian', 'uniform']) AS model,
+         LATERAL kanon.uncertain('piles_points', 'id', '{a,b,c}', 150, model) AS r WHERE r.id::int % 50 < 2;
+SELECT model, count(*), count(*) FILTER (WHERE NOT abs(anonymity - oracle) < 1e-10 * oracle) AS wrong,
+       count(*) FILTER (WHERE NOT oracle BETWEEN 150 AND 150.15) AS off_k, count(*) FILTER (WHERE a.rank <> o.rank) AS wrong_rank,
+       count(*) FILTER (WHERE NOT abs(posterior * weight - 1) < 1e-10) AS wrong_posterior
+FROM (SELECT model, r.id, sum(adds(model, x.x, y.x, r.spread)) AS oracle, count(*) FILTER (WHERE f.y >= f.x) AS rank, sum(exp(greatest(f.y - f.x, -700))) AS weight
+      FROM piles_release r JOIN piles x ON x.id = r.id::int, piles y,
+           LATERAL (SELECT fits(model, r.z, x.x, r.spread) AS x, fits(model, r.z, y.x, r.spread) AS y) AS f GROUP BY model, r.id) AS o
+JOIN (SELECT m.model, e.*, l.rank, l.posterior FROM unnest(ARRAY['gaussian', 'uniform']) AS m(model),
+      LATERAL kanon.expected_anonymity('piles_points', 'id', '{a,b,c}', format('SELECT * FROM piles_release WHERE model = %L', m.model), m.model) AS e
+      JOIN LATERAL kanon.link_attack(format('SELECT * FROM piles_release WHERE model = %L', m.model), 'piles_points', '{a,b,c}', m.model) AS l USING (id)) AS a USING (model, id)
+GROUP BY model ORDER BY model;
+
 -- A release may have fewer rows than the source, and a public table fewer people than the release.
 SELECT count(*) FROM kanon.expected_anonymity('points', 'id', '{a,b,c}', 'SELECT * FROM release WHERE id::int <= 10', 'gaussian');
 SELECT count(*), count(rank), count(posterior)

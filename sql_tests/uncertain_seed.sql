@@ -13,7 +13,8 @@ SELECT model, local,
        release('people', model, local, 1) = release('shuffled', model, local, 1) AS same_rows,
        release('people', model, local, 1) = release('people', model, local, 2) AS other_seed,
        release('people', model, local, 1) = release('people', model, local, -1) AS negative_seed,
-       release('people', model, local, 0) = release('people', model, local, 0) AS no_seed
+       release('people', model, local, 0) = release('people', model, local, 0) AS no_seed,
+       release('people', model, local, NULL) = release('people', model, local, NULL) AS null_seed
 FROM unnest(ARRAY['gaussian', 'uniform']) model, unnest(ARRAY[false, true]) local ORDER BY 1, 2;
 
 -- The spread has nothing to do with the seed.
@@ -47,4 +48,4 @@ FROM kanon.uncertain('people', 'id', '{a,b,c}', 8) r, unnest(r.z, r.spread) AS u
 CREATE FUNCTION condensed(source text, seed int) RETURNS text LANGUAGE sql AS
     $$ SELECT md5(string_agg(r::text, ',' ORDER BY id)) FROM kanon.condense(source, 'id', '{a,b,c}', 8, seed) r $$;
 SELECT condensed('people', 1) = condensed('shuffled', 1) AS same_seed, condensed('people', 1) = condensed('people', 2) AS other_seed,
-       condensed('people', 0) = condensed('people', 0) AS no_seed;
+       condensed('people', 0) = condensed('people', 0) AS no_seed, condensed('people', NULL) = condensed('people', NULL) AS null_seed;

@@ -72,6 +72,8 @@ GROUP BY source, model, local ORDER BY source, model, local;
 SELECT * FROM try('line', '{a}', 499.9, 'uniform', false);
 SELECT * FROM try('uniform5', '{a,b,c,d,e}', 499, 'uniform', true);
 SELECT * FROM try('line', '{a}', 250.49, 'gaussian', false);
+SELECT * FROM try('line', '{a}', 499.999999, 'uniform', false);
+SELECT * FROM try('uniform5', '{a,b,c,d,e}', 250.499999, 'gaussian', true);
 SELECT count(*) FROM kanon.uncertain('line', 'id', '{a}', 500, 'uniform');
 SELECT count(*) FROM kanon.uncertain('line', 'id', '{a}', 250.5);
 SELECT count(*) FROM kanon.uncertain('spike', 'id', '{a,b}', 400);
@@ -93,7 +95,9 @@ SELECT count(*) FROM kanon.uncertain('SELECT id, 2 + a AS a FROM own', 'id', '{a
 -- Rows so close that their difference is the last bit of a double are not equal.
 SELECT id, spread[1] > 0 AS noise
 FROM kanon.uncertain('VALUES (1, 0.3::float8), (2, 0.1::float8 + 0.2::float8), (3, 0.9), (4, 1)', 'column1', '{column2}', 2, 'uniform') ORDER BY id;
--- Nor are tiny numbers beside huge ones.
+-- Minus zero is zero, also to look at.
+SELECT DISTINCT z::text, spread::text FROM kanon.uncertain('VALUES (1, ''0''::float8), (2, ''-0''::float8)', 'column1', '{column2}', 2);
+-- Nor are tiny numbers equal beside huge ones.
 SELECT min(anonymity) >= 2 AS enough, max(anonymity) < 2.0021 AS not_more
 FROM kanon.expected_anonymity('VALUES (1, 1e-160), (2, 2e-160), (3, 3e-160), (4, 1e140), (5, 2e140)', 'column1', '{column2}',
      'SELECT * FROM kanon.uncertain(''VALUES (1, 1e-160), (2, 2e-160), (3, 3e-160), (4, 1e140), (5, 2e140)'', ''column1'', ''{column2}'', 2)', 'gaussian');

@@ -24,55 +24,22 @@ typedef struct Anatomy
 {
 	MemoryContext context; /* owns everything */
 	MemoryContext caller;
-	pg_prng_state prng;
+	NoiseSource noise;
 	Microdata *data;
 	int32 *group;	 /* per row */
 	Datum *generals; /* per word; null: there is no such column */
 } Anatomy;
 
-static void
-require(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-}
-
-char *
-anatomy_text_arg(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	require(fcinfo, argument, name);
-	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
 int
 anatomy_int_arg(FunctionCallInfo fcinfo, int argument, const char *name, int least)
 {
-	int value;
+	int value = argument_int(fcinfo, argument, name);
 
-	require(fcinfo, argument, name);
-	value = PG_GETARG_INT32(argument);
 	if (value < least)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s is %d, but must be at least %d", name, value, least)));
 	return value;
-}
-
-/*
- * The same seed gives the same groups.  Without one they cannot be guessed by
- * trying all seeds, which is what a release is made with.
- */
-static void
-seed_generator(FunctionCallInfo fcinfo, int argument, pg_prng_state *prng)
-{
-	if (!PG_ARGISNULL(argument))
-		pg_prng_seed(prng, (uint64) PG_GETARG_INT32(argument));
-	else if (!pg_prng_strong_seed(prng))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate a random seed")));
 }
 
 /* No l works for one value or node that has too many rows, or a smaller one. */
@@ -160,7 +127,7 @@ static void
 start_anatomy(FunctionCallInfo fcinfo, Anatomy *anatomy, int seed_argument)
 {
 	kanon_materialize(fcinfo);
-	seed_generator(fcinfo, seed_argument, &anatomy->prng);
+	noise_start(&anatomy->noise, argument_seed(fcinfo, seed_argument));
 	anatomy->context = AllocSetContextCreate(CurrentMemoryContext, "kanon anatomy", ALLOCSET_DEFAULT_SIZES);
 	anatomy->caller = MemoryContextSwitchTo(anatomy->context);
 	progress_start(fcinfo);
@@ -210,9 +177,9 @@ return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 Datum
 kanon_anatomy(PG_FUNCTION_ARGS)
 {
-	char *query = anatomy_text_arg(fcinfo, 0, "source");
-	char *id = anatomy_text_arg(fcinfo, 1, "id");
-	char *sensitive = anatomy_text_arg(fcinfo, 2, "sensitive");
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
 	int l = anatomy_int_arg(fcinfo, 3, "l", 2);
 	Anatomy anatomy = {0};
 	int32 *keys;
@@ -225,7 +192,7 @@ kanon_anatomy(PG_FUNCTION_ARGS)
 	keys = palloc_extended(Max(anatomy.data->nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < anatomy.data->nwords; i++)
 		keys[i] = i;
-	anatomy.group = bucket_groups(anatomy.data, keys, anatomy.data->nwords, l, &anatomy.prng);
+	anatomy.group = bucket_groups(anatomy.data, keys, anatomy.data->nwords, l, &anatomy.noise);
 	return_groups(fcinfo, &anatomy);
 	end_anatomy(&anatomy);
 	return (Datum) 0;
@@ -257,10 +224,10 @@ cut_keys(const Taxonomy *taxonomy, const Microdata *data, int depth, int *nkeys,
 Datum
 kanon_n_dependency(PG_FUNCTION_ARGS)
 {
-	char *query = anatomy_text_arg(fcinfo, 0, "source");
-	char *id = anatomy_text_arg(fcinfo, 1, "id");
-	char *sensitive = anatomy_text_arg(fcinfo, 2, "sensitive");
-	char *dgh_name = anatomy_text_arg(fcinfo, 3, "dgh");
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 3, "dgh");
 	int l = anatomy_int_arg(fcinfo, 4, "l", 2);
 	int n = PG_ARGISNULL(5) ? 0 : anatomy_int_arg(fcinfo, 5, "n", 1);
 	Anatomy anatomy = {0};
@@ -278,7 +245,7 @@ kanon_n_dependency(PG_FUNCTION_ARGS)
 	progress_phase(PHASE_GROUPING, data->nrows);
 	anatomy.generals = palloc_extended(Max(data->nwords, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	keys = cut_keys(taxonomy, data, taxonomy_depth_for(taxonomy, l, n), &nkeys, anatomy.generals);
-	anatomy.group = bucket_groups(data, keys, nkeys, l, &anatomy.prng);
+	anatomy.group = bucket_groups(data, keys, nkeys, l, &anatomy.noise);
 	return_groups(fcinfo, &anatomy);
 	end_anatomy(&anatomy);
 	return (Datum) 0;
@@ -314,9 +281,9 @@ count_values(const char *query, const char *sensitive, const char *dgh_name)
 Datum
 kanon_find_max_n(PG_FUNCTION_ARGS)
 {
-	char *query = anatomy_text_arg(fcinfo, 0, "source");
-	char *sensitive = anatomy_text_arg(fcinfo, 1, "sensitive");
-	char *dgh_name = anatomy_text_arg(fcinfo, 2, "dgh");
+	char *query = argument_text(fcinfo, 0, "source");
+	char *sensitive = argument_text(fcinfo, 1, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 2, "dgh");
 	int l = anatomy_int_arg(fcinfo, 3, "l", 2);
 	int n;
 

@@ -9,10 +9,9 @@
 #ifndef KANON_RELEASE_ANATOMY_H
 #define KANON_RELEASE_ANATOMY_H
 
+#include "release/arguments.h"
+#include "release/noise.h"
 #include "release/source.h"
-
-#include "common/pg_prng.h"
-#include "fmgr.h"
 
 /* Rows with a sensitive value each.  Words are in the order of their bytes. */
 typedef struct Microdata
@@ -36,13 +35,11 @@ extern void microdata_null(const char *sensitive, const char *id) pg_attribute_n
 /*
  * buckets.c: puts each row into a group, numbered from 1, of at least l rows with
  * different keys.  No key may have more than one row in l.  Who does not know
- * the state of the generator learns nothing from the groups beyond their keys.
+ * the random numbers learns nothing from the groups beyond their keys.
  */
-extern int32 *bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l,
-							pg_prng_state *prng);
+extern int32 *bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l, NoiseSource *noise);
 
-/* anatomy.c: arguments as the SQL functions share them */
-extern char *anatomy_text_arg(FunctionCallInfo fcinfo, int argument, const char *name);
+/* anatomy.c: an argument that must not be null nor less than that */
 extern int anatomy_int_arg(FunctionCallInfo fcinfo, int argument, const char *name, int least);
 
 #endif

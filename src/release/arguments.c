@@ -1,9 +1,10 @@
 /*
  * arguments.c
- *		Reading and checking the arguments of releases that group rows.
+ *		Reading and checking the arguments of releases.
  */
 #include "release/grouping.h"
 
+#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
 static void
@@ -41,6 +42,44 @@ argument_choice(FunctionCallInfo fcinfo, int which, const char *name, const char
 				 errmsg("%s \"%s\" is not known", name, given),
 				 errhint("It is \"%s\" or \"%s\".", no, yes)));
 	return strcmp(given, yes) == 0;
+}
+
+char **
+argument_names(FunctionCallInfo fcinfo, int which, const char *name, int *count)
+{
+	Datum *elements;
+	bool *nulls;
+	char **names;
+
+	refuse_null(fcinfo, which, name);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(which), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	if (*count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must name at least one column", name)));
+	names = palloc(*count * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not have null values", name)));
+		names[i] = TextDatumGetCString(elements[i]);
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(names[i], names[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" is named twice in %s", names[i], name)));
+		}
+	}
+	return names;
+}
+
+int32
+argument_seed(FunctionCallInfo fcinfo, int which)
+{
+	return PG_ARGISNULL(which) ? 0 : PG_GETARG_INT32(which);
 }
 
 void

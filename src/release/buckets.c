@@ -35,8 +35,8 @@ typedef struct Bucket
 {
 	int32 *rows;
 	int32 size;
-	int32 left;	 /* rows not yet in a group: the first ones */
-	uint32 rank; /* decides, by chance, among buckets of one size */
+	int32 left; /* rows not yet in a group: the first ones */
+	int rank;	/* decides, by chance, among buckets of one size */
 } Bucket;
 
 typedef struct Grouping
@@ -44,7 +44,7 @@ typedef struct Grouping
 	int l;
 	int32 *group; /* per row, from 1 */
 	int32 ngroups;
-	pg_prng_state *prng;
+	NoiseSource *noise;
 	Bucket *buckets;
 	int nbuckets;
 	binaryheap *heap; /* of the buckets with rows left, the largest first */
@@ -62,11 +62,11 @@ compare_buckets(Datum left, Datum right, void *arg)
 }
 
 static void
-shuffle(int32 *rows, int32 size, pg_prng_state *prng)
+shuffle(int32 *rows, int32 size, NoiseSource *noise)
 {
 	for (int32 i = size - 1; i > 0; i--)
 	{
-		int32 j = (int32) pg_prng_uint64_range(prng, 0, i);
+		int32 j = noise_below(noise, i + 1);
 		int32 row = rows[i];
 
 		rows[i] = rows[j];
@@ -97,14 +97,14 @@ fill_buckets(Grouping *grouping, const Microdata *data, const int32 *key_of_word
 	for (int i = 0; i < grouping->nbuckets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		shuffle(grouping->buckets[i].rows, grouping->buckets[i].size, grouping->prng);
+		shuffle(grouping->buckets[i].rows, grouping->buckets[i].size, grouping->noise);
 	}
 }
 
 static void
 offer_bucket(Grouping *grouping, Bucket *bucket)
 {
-	bucket->rank = pg_prng_uint32(grouping->prng);
+	bucket->rank = noise_below(grouping->noise, PG_INT32_MAX);
 	binaryheap_add(grouping->heap, PointerGetDatum(bucket));
 }
 
@@ -149,7 +149,7 @@ make_groups(Grouping *grouping)
 static int32
 choose_group(Grouping *grouping, const Bucket *bucket, bool *holds)
 {
-	int32 skip = (int32) pg_prng_uint64_range(grouping->prng, 0, grouping->ngroups - bucket->size);
+	int32 skip = noise_below(grouping->noise, grouping->ngroups - bucket->size + 1);
 	int32 group;
 
 	memset(holds, 0, (grouping->ngroups + 1) * sizeof(bool));
@@ -185,9 +185,9 @@ place_residues(Grouping *grouping)
 }
 
 int32 *
-bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l, pg_prng_state *prng)
+bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l, NoiseSource *noise)
 {
-	Grouping grouping = {.l = l, .nbuckets = nkeys, .prng = prng};
+	Grouping grouping = {.l = l, .nbuckets = nkeys, .noise = noise};
 
 	grouping.group = palloc_extended(Max(data->nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 	grouping.buckets = palloc_extended(Max(nkeys, 1) * sizeof(Bucket), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

@@ -331,17 +331,20 @@ Datum
 kanon_condense(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	int k = PG_GETARG_INT32(3);
+	char *source = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	int k = argument_int(fcinfo, 3, "k");
 	Points *points;
 	double **z;
 	double *row_z;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = points_read(text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						 PG_GETARG_ARRAYTYPE_P(2), NULL);
+	points = points_read(source, id, columns, ncolumns, NULL);
 	check_k(k, points->nrows, NULL);
-	z = condense(points, k, PG_GETARG_INT32(4));
+	z = condense(points, k, argument_seed(fcinfo, 4));
 	row_z = palloc(points->ncolumns * sizeof(double));
 	for (int row = 0; row < points->nrows; row++)
 	{

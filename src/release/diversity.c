@@ -173,11 +173,11 @@ fill_values(Member *raw, Member *general, const Microdata *data, const Taxonomy 
 Datum
 kanon_diversity_error(PG_FUNCTION_ARGS)
 {
-	char *query = anatomy_text_arg(fcinfo, 0, "source");
-	char *id = anatomy_text_arg(fcinfo, 1, "id");
-	char *sensitive = anatomy_text_arg(fcinfo, 2, "sensitive");
-	char *dgh_name = anatomy_text_arg(fcinfo, 3, "dgh");
-	char *grouping = anatomy_text_arg(fcinfo, 4, "grouping");
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 3, "dgh");
+	char *grouping = argument_text(fcinfo, 4, "grouping");
 	int n = anatomy_int_arg(fcinfo, 5, "n", 0);
 	MemoryContext context;
 	MemoryContext old;

@@ -13,17 +13,17 @@
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_node.h"
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
+
+#include "plain.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy_count);
 
@@ -75,10 +75,10 @@ finds_other_column(Node *node, void *relation)
 static void
 check_predicate(const char *predicate, Node *expression, Oid qit)
 {
-	if (checkExprHasSubLink(expression))
-		not_plain(predicate, "It must not contain a subquery.");
-	if (contain_volatile_functions(expression))
-		not_plain(predicate, "It must not call volatile functions.");
+	const char *objection = plain_objection(expression);
+
+	if (objection)
+		not_plain(predicate, objection);
 	if (finds_other_column(expression, &qit))
 		not_plain(predicate, "It must use quasi-identifier columns only.");
 }

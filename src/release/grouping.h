@@ -6,6 +6,7 @@
 #ifndef KANON_RELEASE_GROUPING_H
 #define KANON_RELEASE_GROUPING_H
 
+#include "release/arguments.h"
 #include "release/source.h"
 
 #include "funcapi.h"
@@ -33,11 +34,7 @@ typedef struct Grouping
 	ReleaseColumn *sensitive; /* null: none */
 } Grouping;
 
-/* arguments.c: arguments that must not be null */
-extern char *argument_text(FunctionCallInfo fcinfo, int which, const char *name);
-extern int argument_int(FunctionCallInfo fcinfo, int which, const char *name);
-extern bool argument_choice(FunctionCallInfo fcinfo, int which, const char *name, const char *no, const char *yes);
-/* id, quasi_ids and k; then sensitive and l, which may be null */
+/* arguments.c: id, quasi_ids and k; then sensitive and l, which may be null */
 extern void argument_grouping(FunctionCallInfo fcinfo, int first, GroupingArgs *args);
 extern void argument_diversity(FunctionCallInfo fcinfo, int first, GroupingArgs *args);
 

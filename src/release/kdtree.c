@@ -266,11 +266,24 @@ compare_sort(const void *a, const void *b)
 	return compare_neighbours(a, b);
 }
 
+/* Would a row be among the nearest so far? */
+static bool
+is_better(Search *search, double distance, int position)
+{
+	KdNeighbour candidate = {distance, position};
+
+	return search->count < search->wanted ||
+		   compare_neighbours(&candidate, (KdNeighbour *) DatumGetPointer(binaryheap_first(search->worst_first))) < 0;
+}
+
 static void
 offer(Search *search, double distance, int position)
 {
 	KdNeighbour candidate = {distance, position};
 	KdNeighbour *slot;
+
+	if (!is_better(search, distance, position))
+		return;
 
 	if (search->count < search->wanted)
 	{
@@ -280,8 +293,6 @@ offer(Search *search, double distance, int position)
 		return;
 	}
 	slot = (KdNeighbour *) DatumGetPointer(binaryheap_first(search->worst_first));
-	if (compare_neighbours(&candidate, slot) >= 0)
-		return;
 	*slot = candidate;
 	binaryheap_replace_first(search->worst_first, PointerGetDatum(slot));
 }
@@ -296,6 +307,9 @@ search_leaf(Search *search, int node)
 	{
 		int count = Min(KDTREE_LEAF, tree->end[node] - first);
 
+		/* So many rows are all equal: where the next one is too late, so are those behind it. */
+		if (first > tree->first[node] && !is_better(search, squares[0], first))
+			return;
 		kdtree_distances(tree, search->query, first, count, squares);
 		for (int i = 0; i < count; i++)
 		{

@@ -5,8 +5,9 @@
  * With a seed they come from PostgreSQL's pseudo-random generator and are the
  * same each time: for tests, and for a release that has to be made again.  That
  * generator is not made to withstand someone who knows some of its numbers, and
- * whoever publishes noise lets everyone compute the numbers behind the rows that
- * they know.  So without a seed each number comes from pg_strong_random().
+ * whoever publishes noise, or groups that chance made, lets everyone compute
+ * the numbers behind the rows that they know.  So without a seed each number
+ * comes from pg_strong_random().
  */
 #ifndef KANON_RELEASE_NOISE_H
 #define KANON_RELEASE_NOISE_H

@@ -5,9 +5,8 @@
  * The source is read once, into a temporary table, so that grouping and
  * publishing see the same rows even where the source would not give them twice.
  * Only what is published is ever written to the tables that are handed out, so
- * that not even their files tell more.  Their rows are in an order, and the
- * groups come from a seed, that the server's strong random numbers chose and
- * nobody keeps.
+ * that not even their files tell more.  The groups, and the order of the rows,
+ * come from the server's strong random numbers, which nobody keeps.
  */
 #include "release/anatomy.h"
 
@@ -15,7 +14,6 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -72,29 +70,6 @@ check_quasi_id(const Release *release, const char *column)
 				(errcode(ERRCODE_DUPLICATE_COLUMN),
 				 errmsg("a quasi-identifier cannot be called \"%s\"", column),
 				 errhint("Rename it in the source, for example with SELECT ... AS.")));
-}
-
-static void
-read_quasi_ids(Release *release, ArrayType *array)
-{
-	Datum *elements;
-	bool *nulls;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &release->nquasi);
-	if (release->nquasi == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("quasi_ids must name at least one column")));
-	release->quasi_ids = palloc(release->nquasi * sizeof(char *));
-	for (int i = 0; i < release->nquasi; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("quasi_ids must not contain null")));
-		release->quasi_ids[i] = TextDatumGetCString(elements[i]);
-		check_quasi_id(release, release->quasi_ids[i]);
-	}
 }
 
 static void
@@ -169,17 +144,15 @@ Datum
 kanon_publish_anatomy(PG_FUNCTION_ARGS)
 {
 	Release release = {0};
-	char *name = anatomy_text_arg(fcinfo, 0, "name");
+	char *name = argument_text(fcinfo, 0, "name");
 
-	release.source = anatomy_text_arg(fcinfo, 1, "source");
-	release.id = anatomy_text_arg(fcinfo, 2, "id");
-	release.sensitive = anatomy_text_arg(fcinfo, 4, "sensitive");
+	release.source = argument_text(fcinfo, 1, "source");
+	release.id = argument_text(fcinfo, 2, "id");
+	release.sensitive = argument_text(fcinfo, 4, "sensitive");
 	(void) anatomy_int_arg(fcinfo, 6, "l", 2);
-	if (PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"quasi_ids\" must not be null")));
-	read_quasi_ids(&release, PG_GETARG_ARRAYTYPE_P(3));
+	release.quasi_ids = argument_names(fcinfo, 3, "quasi_ids", &release.nquasi);
+	for (int i = 0; i < release.nquasi; i++)
+		check_quasi_id(&release, release.quasi_ids[i]);
 	if (PG_ARGISNULL(5) && !PG_ARGISNULL(7))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -20,9 +20,9 @@
 #ifndef KANON_RELEASE_UNCERTAIN_H
 #define KANON_RELEASE_UNCERTAIN_H
 
+#include "release/arguments.h"
 #include "release/uncertain_model.h"
 
-#include "fmgr.h"
 #include "utils/array.h"
 
 /* Rows of a source, by identifier in the order of bytes. */
@@ -36,7 +36,7 @@ typedef struct Points
 	double *k;		  /* per row, NaN where it is null; null if not asked for */
 } Points;
 
-extern Points *points_read(const char *source, const char *id, ArrayType *columns, const char *k_column);
+extern Points *points_read(const char *source, const char *id, char **names, int count, const char *k_column);
 /* The row with this identifier, or -1. */
 extern int points_find(const Points *points, const char *id);
 /* Standard deviations, 0 for a constant column. */
@@ -70,7 +70,6 @@ extern void uncertain_close(UncertainReader *reader);
 extern void spread_factors(const double *spread, int ncolumns, double *factors);
 
 /* Arguments of SQL functions. */
-extern char *required_text(FunctionCallInfo fcinfo, int argument, const char *name);
 /* k must be from 1 to the number of rows; id: whose k it is, or null for all. */
 extern void check_k(double k, int nrows, const char *id);
 /* row: of a release, or 0; *expected: how many values it must have, or 0, and then it gets their number. */

@@ -91,16 +91,20 @@ Datum
 kanon_expected_anonymity(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	const NoiseModel *model = noise_model(text_to_cstring(PG_GETARG_TEXT_PP(4)));
+	char *source = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	char *release = argument_text(fcinfo, 3, "release");
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
 	Points *points;
 	Targets targets;
 	double *anonymity;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = points_read(text_to_cstring(PG_GETARG_TEXT_PP(0)), text_to_cstring(PG_GETARG_TEXT_PP(1)),
-						 PG_GETARG_ARRAYTYPE_P(2), NULL);
-	read_targets(&targets, points, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	points = points_read(source, id, columns, ncolumns, NULL);
+	read_targets(&targets, points, release);
 	if (targets.count > 0)
 	{
 		anonymity = task_measure(points, model, targets.rows, targets.spreads, targets.count);
@@ -131,26 +135,32 @@ typedef struct Attack
 	double others; /* their densities and those of all others, that of the right one being 1 */
 } Attack;
 
+/* Counts rows from a position on, each so many times. */
+static void
+attack_rows(Attack *attack, int first, int count, int times)
+{
+	attack->model->shapes(&attack->tree, &attack->query, first, count, attack->shapes);
+	for (int i = 0; i < count; i++)
+	{
+		double misfit = attack->model->misfit(attack->shapes + i * attack->width, attack->width);
+
+		if (misfit <= attack->truth)
+			attack->rank += times;
+		if (!isinf(misfit))
+			attack->others += times * exp((attack->truth - misfit) * (attack->truth + misfit) / 2);
+	}
+}
+
 static void
 attack_leaf(Attack *attack, int node)
 {
-	const KdTree *tree = &attack->tree;
+	int first = attack->tree.first[node];
+	int rows = attack->tree.end[node] - first;
 
-	for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
-	{
-		int count = Min(KDTREE_LEAF, tree->end[node] - first);
-
-		attack->model->shapes(tree, &attack->query, first, count, attack->shapes);
-		for (int i = 0; i < count; i++)
-		{
-			double misfit = attack->model->misfit(attack->shapes + i * attack->width, attack->width);
-
-			if (misfit <= attack->truth)
-				attack->rank++;
-			if (!isinf(misfit))
-				attack->others += exp((attack->truth - misfit) * (attack->truth + misfit) / 2);
-		}
-	}
+	if (rows > KDTREE_LEAF)
+		attack_rows(attack, first, 1, rows); /* they are all equal */
+	else
+		attack_rows(attack, first, rows, 1);
 }
 
 /*
@@ -252,13 +262,17 @@ attack_release(ReturnSetInfo *result, const Points *people, const NoiseModel *mo
 Datum
 kanon_link_attack(PG_FUNCTION_ARGS)
 {
-	const NoiseModel *model = noise_model(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	char *release = argument_text(fcinfo, 0, "release");
+	char *public = argument_text(fcinfo, 1, "public");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 3, "model"));
 	Points *people;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	people = points_read(text_to_cstring(PG_GETARG_TEXT_PP(1)), "id", PG_GETARG_ARRAYTYPE_P(2), NULL);
-	attack_release((ReturnSetInfo *) fcinfo->resultinfo, people, model, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	people = points_read(public, "id", columns, ncolumns, NULL);
+	attack_release((ReturnSetInfo *) fcinfo->resultinfo, people, model, release);
 	progress_end();
 	return (Datum) 0;
 }

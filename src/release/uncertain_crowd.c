@@ -28,12 +28,14 @@
 #include "utils/memutils.h"
 
 /*
- * Where the lower bound has to be, as shares of k above k.  The first is far
- * more than what rounding can lose: a sum of n terms, all positive, is off by
- * less than n * 1.2e-16 of itself.
+ * Where the lower bound has to be, as shares of k above k, or less where k is
+ * near to the limit.  The first is far more than what rounding can lose: a sum
+ * of n terms, all positive, is off by less than n * 1.2e-16 of itself.
  */
 #define LEAST_SURPLUS 1e-6
 #define MOST_SURPLUS 2e-4
+/* No spread reaches the limit itself; rounding would decide where k is nearer to it than this share of k. */
+#define LEAST_REACH 1e-9
 /* The share of k that closed nodes may leave open, and where the upper bound has to be. */
 #define CLOSED_SHARE 6e-4
 #define UPPER_SURPLUS 9.9e-4
@@ -134,6 +136,12 @@ open_leaf(Crowd *crowd, int node)
 {
 	const KdTree *tree = crowd->tree;
 
+	/* Rows equal to the one looked at may be very many: they are not looked at one by one. */
+	if (kdtree_is_point(tree, node) && kdtree_equal(tree, tree->first[node], crowd->query.point))
+	{
+		crowd->equal += tree->end[node] - tree->first[node];
+		return;
+	}
 	for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
 	{
 		int count = Min(KDTREE_LEAF, tree->end[node] - first);
@@ -348,14 +356,15 @@ double
 crowd_spread(Crowd *crowd, double k, double guess)
 {
 	double limit = crowd->equal + crowd->model->most * (crowd->tree->nrows - crowd->equal);
-	double least = k * (1 + LEAST_SURPLUS) - crowd->equal;
-	double most = Min(k * (1 + MOST_SURPLUS) - crowd->equal, (least + limit - crowd->equal) / 2);
+	double reach = limit - k;
+	double least = k + Min(k * LEAST_SURPLUS, reach / 4) - crowd->equal;
+	double most = k + Min(k * MOST_SURPLUS, reach / 2) - crowd->equal;
 	double spread = guess > 0 ? guess : 1;
 	double sum;
 
 	if (crowd->equal >= k)
 		return 0;
-	if (k * (1 + 2 * LEAST_SURPLUS) > limit)
+	if (reach < k * LEAST_REACH)
 		return NAN;
 	turn_to_spread(crowd, spread);
 	open_nodes(crowd, spread, least * ROUGH_SHARE);

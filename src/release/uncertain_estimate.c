@@ -125,10 +125,11 @@ typedef struct Candidate
 /* The q best of all that were offered. */
 typedef struct Ballot
 {
-	binaryheap *worst_first;
 	Candidate *best;
 	int count;
+	int room;
 	int wanted;
+	binaryheap *worst_first; /* null until there are as many as wanted */
 } Ballot;
 
 /* Ties by label, so that the order of rows decides nothing. */
@@ -155,33 +156,53 @@ compare_labels(const void *a, const void *b)
 static Ballot
 start_ballot(int wanted)
 {
-	Ballot ballot = {binaryheap_allocate(wanted, compare_heap, NULL),
-					 palloc_extended((Size) wanted * sizeof(Candidate), MCXT_ALLOC_HUGE), 0, wanted};
+	Ballot ballot = {.room = Min(wanted, 64), .wanted = wanted};
 
+	ballot.best = palloc(ballot.room * sizeof(Candidate));
 	return ballot;
+}
+
+static void
+add_candidate(Ballot *ballot, double rank, const char *label)
+{
+	if (ballot->count == ballot->room)
+	{
+		ballot->room = ballot->room > ballot->wanted / 2 ? ballot->wanted : ballot->room * 2;
+		ballot->best = repalloc_huge(ballot->best, ballot->room * sizeof(Candidate));
+	}
+	ballot->best[ballot->count].rank = rank;
+	ballot->best[ballot->count++].label = pstrdup(label);
+}
+
+static void
+make_heap(Ballot *ballot)
+{
+	ballot->worst_first = binaryheap_allocate(ballot->count, compare_heap, NULL);
+	for (int i = 0; i < ballot->count; i++)
+		binaryheap_add_unordered(ballot->worst_first, PointerGetDatum(&ballot->best[i]));
+	binaryheap_build(ballot->worst_first);
 }
 
 static void
 offer(Ballot *ballot, double rank, const char *label)
 {
 	Candidate candidate = {rank, unconstify(char *, label)};
-	Candidate *slot;
+	Candidate *worst;
 
 	if (ballot->count < ballot->wanted)
 	{
-		slot = &ballot->best[ballot->count++];
-		slot->rank = rank;
-		slot->label = pstrdup(label);
-		binaryheap_add(ballot->worst_first, PointerGetDatum(slot));
+		add_candidate(ballot, rank, label);
 		return;
 	}
-	slot = (Candidate *) DatumGetPointer(binaryheap_first(ballot->worst_first));
-	if (compare_candidates(&candidate, slot) >= 0)
+	if (!ballot->worst_first)
+		make_heap(ballot);
+	worst = (Candidate *) DatumGetPointer(binaryheap_first(ballot->worst_first));
+	if (compare_candidates(&candidate, worst) >= 0)
 		return;
-	pfree(slot->label);
-	slot->rank = rank;
-	slot->label = pstrdup(label);
-	binaryheap_replace_first(ballot->worst_first, PointerGetDatum(slot));
+	pfree(worst->label);
+	worst->rank = rank;
+	worst->label = pstrdup(label);
+	binaryheap_replace_first(ballot->worst_first, PointerGetDatum(worst));
 }
 
 /*
@@ -214,27 +235,6 @@ elect(Ballot *ballot, bool by_fit)
 	return elected;
 }
 
-/* The q rows that fit the point best; none where no row can have it. */
-static Ballot
-best_fits(const char *release, const NoiseModel *model, const double *point, int ncolumns, int q)
-{
-	UncertainReader *reader = uncertain_open(release, "label", ncolumns);
-	UncertainRow *row;
-	Ballot ballot = start_ballot(q);
-
-	while ((row = uncertain_next(reader)) != NULL)
-	{
-		double fit = 0;
-
-		for (int i = 0; i < ncolumns; i++)
-			fit += model->fit(row->z[i], row->spread[i], point[i]);
-		if (!isinf(fit))
-			offer(&ballot, -fit, row->text);
-	}
-	uncertain_close(reader);
-	return ballot;
-}
-
 /* Standard deviations of z, column by column (Welford's method). */
 static double *
 release_deviations(const char *release, int ncolumns)
@@ -262,29 +262,71 @@ release_deviations(const char *release, int ncolumns)
 	return squares;
 }
 
-/* The q nearest rows, each column in units of its deviation. */
-static Ballot
-nearest_rows(const char *release, const double *point, int ncolumns, int q)
+/* What is to be classified, and how rows are ranked for it. */
+typedef struct Classifier
 {
-	double *deviations = release_deviations(release, ncolumns);
-	UncertainReader *reader = uncertain_open(release, "label", ncolumns);
+	int ncolumns;
+	double *point;
+	const NoiseModel *model; /* by fit */
+	double *deviations;		 /* by distance, in units of these */
+} Classifier;
+
+/* Infinite where the row cannot have the point as its true value. */
+static double
+rank_by_fit(const Classifier *classifier, const UncertainRow *row)
+{
+	double fit = 0;
+
+	for (int i = 0; i < classifier->ncolumns; i++)
+		fit += classifier->model->fit(row->z[i], row->spread[i], classifier->point[i]);
+	return -fit;
+}
+
+static double
+rank_by_distance(const Classifier *classifier, const UncertainRow *row)
+{
+	double distance = 0;
+
+	for (int i = 0; i < classifier->ncolumns; i++)
+	{
+		double deviation = classifier->deviations[i];
+		double difference = deviation > 0 ? (row->z[i] - classifier->point[i]) / deviation : 0;
+
+		distance += difference * difference;
+	}
+	return distance;
+}
+
+/* The q rows with the smallest ranks; none where all are infinite. */
+static Ballot
+best_rows(const Classifier *classifier, const char *release, int q,
+		  double (*rank_row)(const Classifier *classifier, const UncertainRow *row))
+{
+	UncertainReader *reader = uncertain_open(release, "label", classifier->ncolumns);
 	UncertainRow *row;
 	Ballot ballot = start_ballot(q);
 
 	while ((row = uncertain_next(reader)) != NULL)
 	{
-		double distance = 0;
+		double rank = rank_row(classifier, row);
 
-		for (int i = 0; i < ncolumns; i++)
-		{
-			double difference = deviations[i] > 0 ? (row->z[i] - point[i]) / deviations[i] : 0;
-
-			distance += difference * difference;
-		}
-		offer(&ballot, distance, row->text);
+		if (!isinf(rank))
+			offer(&ballot, rank, row->text);
 	}
 	uncertain_close(reader);
 	return ballot;
+}
+
+static void
+check_point(const double *point, int ncolumns)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (isinf(point[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("point is %g in column %d but must be finite", point[i], i + 1)));
+	}
 }
 
 /* uncertain_classify(release, model, point, q): section II.E */
@@ -293,21 +335,23 @@ kanon_uncertain_classify(PG_FUNCTION_ARGS)
 {
 	char *release = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	const NoiseModel *model = noise_model(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	int ncolumns = 0;
-	double *point = number_array(PG_GETARG_ARRAYTYPE_P(2), "point", 0, &ncolumns);
+	Classifier classifier = {.model = model};
 	int q = PG_GETARG_INT32(3);
 	Ballot ballot;
 	char *label;
 
+	classifier.point = number_array(PG_GETARG_ARRAYTYPE_P(2), "point", 0, &classifier.ncolumns);
+	check_point(classifier.point, classifier.ncolumns);
 	if (q < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("q is %d but must be at least 1", q)));
-	ballot = best_fits(release, model, point, ncolumns, q);
+	ballot = best_rows(&classifier, release, q, rank_by_fit);
 	label = elect(&ballot, true);
 	if (label == NULL)
 	{
-		ballot = nearest_rows(release, point, ncolumns, q);
+		classifier.deviations = release_deviations(release, classifier.ncolumns);
+		ballot = best_rows(&classifier, release, q, rank_by_distance);
 		label = elect(&ballot, false);
 	}
 	if (label == NULL)

@@ -25,6 +25,16 @@
 #define MOST_MAGNITUDE 1e150
 #define LEAST_DEVIATION 1e-150
 
+/* Rows by identifier. */
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE int32
+#define ST_COMPARE(a, b, ids) strcmp((ids)[*(a)], (ids)[*(b)])
+#define ST_COMPARE_ARG_TYPE const char *
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 const NoiseModel *
 noise_model(const char *name)
 {
@@ -38,16 +48,6 @@ noise_model(const char *name)
 			 errhint("The models are gaussian and uniform.")));
 }
 
-char *
-required_text(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
-	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
 void
 check_k(double k, int nrows, const char *id)
 {
@@ -55,8 +55,8 @@ check_k(double k, int nrows, const char *id)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 k > nrows ? errmsg("k is %g but the source has only %d rows", k, nrows)
-					   : errmsg("k is %g but must be at least 1", k),
+			 k > nrows ? errmsg("k is %.15g but the source has only %d rows", k, nrows)
+					   : errmsg("k is %.15g but must be at least 1", k),
 			 id ? errdetail("It is that of the row with identifier \"%s\".", id) : 0));
 }
 
@@ -110,37 +110,6 @@ make_number_array(const double *values, int count)
  * Points.
  */
 
-static char **
-column_names(ArrayType *array, int *count)
-{
-	Datum *datums;
-	bool *nulls;
-	char **names;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &datums, &nulls, count);
-	if (*count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("columns must name at least one column")));
-	names = palloc(*count * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("columns must not have null values")));
-		names[i] = TextDatumGetCString(datums[i]);
-		for (int j = 0; j < i; j++)
-		{
-			if (strcmp(names[i], names[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice in columns", names[i])));
-		}
-	}
-	return names;
-}
-
 static ReleaseColumn *
 numeric_column(ReleaseSource *source, const char *name)
 {
@@ -156,14 +125,6 @@ numeric_column(ReleaseSource *source, const char *name)
 	return column;
 }
 
-static int
-compare_ids(const void *a, const void *b, void *arg)
-{
-	const char **ids = arg;
-
-	return strcmp(ids[*(const int32 *) a], ids[*(const int32 *) b]);
-}
-
 /* The rows of a source in the order of their identifiers: no result depends on how the heap has them. */
 static int32 *
 order_by_id(ReleaseSource *source)
@@ -172,7 +133,7 @@ order_by_id(ReleaseSource *source)
 
 	for (int row = 0; row < source->nrows; row++)
 		order[row] = row;
-	qsort_arg(order, source->nrows, sizeof(int32), compare_ids, source->ids);
+	sort_rows(order, source->nrows, source->ids);
 	return order;
 }
 
@@ -182,7 +143,7 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 	double *values = palloc_extended(Max(nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 
 	for (int row = 0; row < nrows; row++)
-		values[row] = column->values[order[row]];
+		values[row] = column->values[order[row]] + 0.0; /* -0 equals 0 and must not look different */
 	return values;
 }
 
@@ -225,15 +186,15 @@ refuse_giants(const Points *points, int column)
 }
 
 Points *
-points_read(const char *source, const char *id, ArrayType *columns, const char *k_column)
+points_read(const char *source, const char *id, char **names, int count, const char *k_column)
 {
 	Points *points = palloc0(sizeof(Points));
 	ReleaseSource *rows = release_open(NULL);
 	int32 *order;
-	bool k_apart;
+	bool k_apart = k_column != NULL;
 
-	points->names = column_names(columns, &points->ncolumns);
-	k_apart = k_column != NULL;
+	points->names = names;
+	points->ncolumns = count;
 	for (int i = 0; i < points->ncolumns; i++)
 	{
 		release_add_column(rows, points->names[i], NULL, false);

@@ -57,7 +57,7 @@ refuse_unreachable(const Points *points, const NoiseModel *model, double k, int 
 		equal += rows_are_equal(points, row, other);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("k is %g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name, points->ids[row]),
+			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name, points->ids[row]),
 			 errdetail("However large the noise, each of the %d rows that differ from it counts less than %g, so that k must be less than %.15g.",
 					   points->nrows - equal, model->most, equal + model->most * (points->nrows - equal)),
 			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.") : errhint("Choose a lower k.")));
@@ -99,10 +99,12 @@ put_rows(ReturnSetInfo *result, const Points *points, const NoiseModel *model, c
 Datum
 kanon_uncertain(PG_FUNCTION_ARGS)
 {
-	char *source = required_text(fcinfo, 0, "source");
-	char *id = required_text(fcinfo, 1, "id");
+	char *source = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	double k = PG_ARGISNULL(3) ? NAN : PG_GETARG_FLOAT8(3); /* NaN from now on: null */
-	const NoiseModel *model = noise_model(required_text(fcinfo, 4, "model"));
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
 	bool local = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	char *k_column = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	NoiseSource noise;
@@ -110,10 +112,6 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	double *k_of;
 	double *spreads;
 
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("columns must not be null")));
 	if (PG_ARGISNULL(3) && !k_column)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -121,9 +119,9 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(3) && isnan(k))
 		check_k(k, 1, NULL);
 	kanon_materialize(fcinfo);
-	noise_start(&noise, PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7));
+	noise_start(&noise, argument_seed(fcinfo, 7));
 	progress_start(fcinfo);
-	points = points_read(source, id, PG_GETARG_ARRAYTYPE_P(2), k_column);
+	points = points_read(source, id, columns, ncolumns, k_column);
 	k_of = k_of_rows(points, k);
 	if (points->nrows > 0)
 	{

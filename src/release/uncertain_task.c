@@ -68,6 +68,10 @@ typedef struct Hand
 	double *factors;
 	KdNeighbour *neighbours;
 	int room; /* of neighbours */
+
+	/* The row before, whose point is still there. */
+	double k;
+	const double *result; /* null: there is none */
 } Hand;
 
 extern PGDLLEXPORT void kanon_uncertain_worker(dsm_segment *segment, shm_toc *toc);
@@ -160,20 +164,17 @@ local_factors(Hand *hand, int count)
 	return largest;
 }
 
+/* Finds the spread of the row at hand->point. */
 static void
-find_spread(Hand *hand, int position)
+find_spread(Hand *hand, double k, double *result)
 {
 	UncertainTask *task = hand->task;
-	int row = hand->tree.row[position];
-	double k = TASK_ARRAY(task, double, inputs)[row];
-	double *result = TASK_ARRAY(task, double, results) + (Size) row * task->results_per_item;
 	const double *factors = TASK_ARRAY(task, double, factors);
 	int wanted = task->local ? (int) ceil(k) : (int) Min(ceil(k), GUESS_NEIGHBOURS);
 	double distance;
 	double spread;
 	int count;
 
-	kdtree_point(&hand->tree, position, hand->point);
 	count = find_neighbours(hand, factors, wanted + 1);
 	distance = hand->neighbours[count - 1].distance;
 	if (task->local)
@@ -189,6 +190,26 @@ find_spread(Hand *hand, int position)
 		*result = spread;
 	for (int i = 0; task->local && i < task->ncolumns; i++)
 		result[i] = factors[i] > 0 ? spread / factors[i] : 0;
+}
+
+/* Equal rows lie side by side in the tree: the spread of one, for the same k, is that of all. */
+static void
+find_row(Hand *hand, int position)
+{
+	UncertainTask *task = hand->task;
+	int row = hand->tree.row[position];
+	double k = TASK_ARRAY(task, double, inputs)[row];
+	double *result = TASK_ARRAY(task, double, results) + (Size) row * task->results_per_item;
+
+	if (hand->result && hand->k == k && kdtree_equal(&hand->tree, position, hand->point))
+		memcpy(result, hand->result, task->results_per_item * sizeof(double));
+	else
+	{
+		kdtree_point(&hand->tree, position, hand->point);
+		find_spread(hand, k, result);
+	}
+	hand->k = k;
+	hand->result = result;
 }
 
 static void
@@ -221,7 +242,7 @@ work_on(UncertainTask *task, bool report)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (task->kind == TASK_FIND)
-				find_spread(hand, item);
+				find_row(hand, item);
 			else
 				measure_row(hand, item);
 		}
