@@ -259,7 +259,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 	Recoder *recoder = histogram->recoder;
 	int class = histogram_class(histogram, row->codes);
 
-	histogram->rows[class]++;
+	histogram->rows[class] += row->rows;
 	if (histogram->k)
 		histogram->k[class] = Max(histogram->k[class], row->k);
 	if (histogram->visible)
@@ -268,7 +268,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
-				row->sensitive[i], recoder->t > 0 ? 1 : 0, recoder->t > 0 ? 0 : recoder->l + 1);
+				row->sensitive[i], recoder->t > 0 ? row->rows : 0, recoder->t > 0 ? 0 : recoder->l + 1);
 }
 
 /* Takes a class of another histogram over, with all that is known of it. */
