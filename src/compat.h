@@ -64,4 +64,17 @@
 #define kanon_function_aclcheck pg_proc_aclcheck
 #endif
 
+/* PostgreSQL 16 keeps rights beside the range table. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_ask_no_rights(query, rte) \
+	do \
+	{ \
+		RTEPermissionInfo *info_ = getRTEPermissionInfo((query)->rteperminfos, rte); \
+		info_->relid = (rte)->relid; \
+		info_->requiredPerms = 0; \
+	} while (0)
+#else
+#define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
+#endif
+
 #endif

@@ -15,6 +15,7 @@
 #include "hierarchy/dgh.h"
 #include "policy/policy.h"
 #include "scan/aviewscan.h"
+#include "scan/join.h"
 #include "trigger.h"
 
 PG_MODULE_MAGIC;
@@ -26,6 +27,7 @@ _PG_init(void)
 {
 	dgh_cache_init();
 	aview_planner_init();
+	avlike_join_init();
 	aview_explain_init();
 	policy_init();
 	kanon_reserve_settings(KANON_SCHEMA);

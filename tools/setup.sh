@@ -26,7 +26,7 @@ set_up() {
 	take_lock
 	remove_run
 	say "building" # without bitcode for the JIT compiler, which takes as long again
-	flock build/build.lock make -s -j "$(nproc)" with_llvm=no all 9>&-
+	flock build/build.lock make -s -j "$(nproc)" with_llvm=no COPT="${SANITIZE:+$SANITIZERS}" all 9>&-
 	trap remove_run EXIT
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
@@ -35,6 +35,10 @@ set_up() {
 	make_installation
 	start_server
 }
+
+# Set SANITIZE (tools/sanitize does, in a clone of its own) to stop the server at undefined behaviour.  Not at addresses:
+# a server that is not built so hangs under that sanitizer's library.
+SANITIZERS='-fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g'
 
 # The PostgreSQL to build for; nothing else in the environment may lead libpq or make elsewhere.
 choose_server() {
@@ -131,7 +135,7 @@ make_installation() {
 		cp -rs "$dir/." "$prefix$dir"
 	done
 	find "$prefix" -name 'kanon*' -prune -exec rm -rf {} +
-	make -s install with_llvm=no DESTDIR="$prefix" >"$RUN/install.log" 9>&-
+	make -s install with_llvm=no COPT="${SANITIZE:+$SANITIZERS}" DESTDIR="$prefix" >"$RUN/install.log" 9>&-
 	[ "$("$BIN/pg_config" --sharedir)" = "$prefix$sharedir" ] || die "this PostgreSQL cannot be moved: $("$PG_CONFIG" --version)"
 }
 

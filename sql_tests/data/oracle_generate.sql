@@ -293,14 +293,19 @@ $$;
 
 -- The columns of a new view: those of the table, or those of the view below it.
 CREATE FUNCTION oracle.make_columns(view_name text, upper_view bool) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    nr int;
 BEGIN
     DELETE FROM oracle.col WHERE view = view_name;
     INSERT INTO oracle.col SELECT view_name, pos, name, type, class, role, dgh, 0, NULL FROM oracle.tcol;
     IF upper_view THEN
         -- Nobody is known by an identifier any more, and what is generalized stays so.
         UPDATE oracle.col SET role = 'other' WHERE view = view_name AND role = 'id';
-        UPDATE oracle.col SET type = 'kanon.generalized', home = dgh, dgh = CASE WHEN oracle.chance(50) THEN dgh END
-            WHERE view = view_name AND role = 'quasi';
+        -- One by one: an UPDATE would draw for its rows in whatever order they are stored.
+        FOR nr IN SELECT pos FROM oracle.col WHERE view = view_name AND role = 'quasi' ORDER BY pos LOOP
+            UPDATE oracle.col SET type = 'kanon.generalized', home = dgh, dgh = CASE WHEN oracle.chance(50) THEN dgh END
+                WHERE view = view_name AND pos = nr;
+        END LOOP;
         UPDATE oracle.col SET type = 'kanon.generalized' WHERE view = view_name AND role = 'sensitive' AND dgh IS NOT NULL;
     END IF;
     UPDATE oracle.col c SET nth = o.nth

@@ -11,47 +11,77 @@
 #include "common/hashfn.h"
 #include "utils/memutils.h"
 
+/*
+ * Codes as one word, so that a lookup mostly touches nothing but the index.  Each
+ * column has an equal share of the bits; where a code needs more, the word is a
+ * hash, says so by its highest bit, and the codes themselves are compared, too.
+ */
+typedef uint64 Packed;
+
+#define PACKED_BITS 63
+#define IS_HASH(packed) ((packed) >> PACKED_BITS != 0)
+
 typedef struct ClassEntry
 {
+	Packed packed; /* first: what is compared is found from its address */
 	int32 class;
-	uint32 hash;
 	char status;
 } ClassEntry;
 
-/* As a key, this stands for histogram->wanted. */
-#define WANTED (-1)
-
-static inline uint32
+static Packed
 hash_codes(const int32 *codes, int count)
 {
 	uint64 hash = 0;
 
 	for (int i = 0; i < count; i++)
 		hash = (hash ^ (uint32) codes[i]) * UINT64CONST(0x9E3779B97F4A7C15);
-	return (uint32) (hash >> 32) ^ (uint32) hash;
+	return hash | UINT64CONST(1) << PACKED_BITS;
 }
 
-static inline bool
-same_codes(const Histogram *histogram, int32 stored, int32 key)
+static inline Packed
+pack_codes(const int32 *codes, int count)
 {
-	int width = histogram->recoder->ncolumns;
-	const int32 *codes = histogram->codes + (Size) stored * width;
+	int bits = Min(PACKED_BITS / Max(count, 1), 31);
+	Packed packed = 0;
+	uint32 all = 0;
 
-	if (key != WANTED)
-		return stored == key;
-	return memcmp(codes, histogram->wanted, width * sizeof(int32)) == 0;
+	for (int i = 0; i < count; i++)
+	{
+		all |= (uint32) codes[i];
+		packed = packed << bits | (uint32) codes[i];
+	}
+	return all >> bits == 0 ? packed : hash_codes(codes, count);
+}
+
+static inline uint32
+hash_packed(Packed packed)
+{
+	uint64 hash = (packed ^ packed >> 32) * UINT64CONST(0x9E3779B97F4A7C15);
+
+	return (uint32) (hash >> 32);
+}
+
+/* Is a key of the index that of histogram->wanted, which is given packed? */
+static inline bool
+same_codes(const Histogram *histogram, const Packed *key, Packed packed)
+{
+	const ClassEntry *entry = (const ClassEntry *) key;
+	int width = histogram->recoder->ncolumns;
+
+	if (entry->packed != packed)
+		return false;
+	return !IS_HASH(packed) ||
+		   memcmp(histogram->codes + (Size) entry->class * width, histogram->wanted, width * sizeof(int32)) == 0;
 }
 
 #define HISTOGRAM(tb) ((Histogram *) (tb)->private_data)
 
 #define SH_PREFIX classindex
 #define SH_ELEMENT_TYPE ClassEntry
-#define SH_KEY_TYPE int32
-#define SH_KEY class
-#define SH_HASH_KEY(tb, k) hash_codes(HISTOGRAM(tb)->wanted, HISTOGRAM(tb)->recoder->ncolumns)
-#define SH_EQUAL(tb, a, b) same_codes(HISTOGRAM(tb), a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_KEY_TYPE Packed
+#define SH_KEY packed
+#define SH_HASH_KEY(tb, k) hash_packed(k)
+#define SH_EQUAL(tb, a, b) same_codes(HISTOGRAM(tb), &(a), b)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
@@ -118,7 +148,7 @@ histogram_find(Histogram *histogram, const int32 *codes)
 	ClassEntry *entry;
 
 	histogram->wanted = codes;
-	entry = classindex_lookup(histogram->index, WANTED);
+	entry = classindex_lookup(histogram->index, pack_codes(codes, histogram->recoder->ncolumns));
 	return entry ? entry->class : -1;
 }
 
@@ -133,7 +163,7 @@ histogram_class(Histogram *histogram, const int32 *codes)
 	int class;
 
 	histogram->wanted = codes;
-	entry = classindex_insert(histogram->index, WANTED, &found);
+	entry = classindex_insert(histogram->index, pack_codes(codes, width), &found);
 	if (found)
 		return entry->class;
 
@@ -229,7 +259,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 	Recoder *recoder = histogram->recoder;
 	int class = histogram_class(histogram, row->codes);
 
-	histogram->rows[class]++;
+	histogram->rows[class] += row->rows;
 	if (histogram->k)
 		histogram->k[class] = Max(histogram->k[class], row->k);
 	if (histogram->visible)
@@ -238,7 +268,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
-				row->sensitive[i], recoder->t > 0 ? 1 : 0, recoder->t > 0 ? 0 : recoder->l + 1);
+				row->sensitive[i], recoder->t > 0 ? row->rows : 0, recoder->t > 0 ? 0 : recoder->l + 1);
 }
 
 /* Takes a class of another histogram over, with all that is known of it. */

@@ -113,9 +113,10 @@ typedef struct Histogram
 	const int32 *wanted; /* codes that a lookup is after */
 } Histogram;
 
-/* One row, in codes. */
+/* One row, or several that agree in all of this, in codes. */
 typedef struct RecodeRow
 {
+	int64 rows;
 	int32 *codes;
 	int k; /* below 2: in no group; below 0: not shown at all */
 	uint64 visible; /* a bit for each column that the owner lets be seen */

@@ -41,6 +41,10 @@ struct AllRows
 
 	Partitions *parts;
 
+	/* Of a source on other servers, whose second reading is checked against the first. */
+	int64 *left; /* rows of each class still to come; null: not checked */
+	int64 all_left;
+
 	/* Blocks.  Handed out in the order of their identifiers, the rows would say whose they are. */
 	MemoryContext block;
 	Shuffle *shuffle;
@@ -53,7 +57,8 @@ allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
 	AllRows *rows = palloc0(sizeof(AllRows));
 
-	rows->reading = aview->block_size > 0 ? READ_BLOCKS : source_is_stable(aview) ? READ_TWICE : READ_AND_KEEP;
+	/* Joining rows with their choices twice would cost more than keeping them. */
+	rows->reading = aview->block_size > 0 ? READ_BLOCKS : !aview->profile && source_is_stable(aview) ? READ_TWICE : READ_AND_KEEP;
 	if (rows->reading == READ_BLOCKS)
 	{
 		for (int i = 0; i < aview->ncolumns; i++)
@@ -182,6 +187,39 @@ recode_source(AllRows *rows)
 		witness_cells(anonymizer, rows->witness, rows->witness_arg);
 }
 
+/* Expects as many rows of each class as were counted. */
+static void
+expect_counted_rows(AllRows *rows)
+{
+	const Histogram *classes = rows->anonymizer->classes;
+
+	if (rows->left == NULL)
+		rows->left = palloc_extended(Max(classes->nclasses, 1) * sizeof(int64), MCXT_ALLOC_HUGE);
+	memcpy(rows->left, classes->rows, classes->nclasses * sizeof(int64));
+	rows->all_left = 0;
+	for (int class = 0; class < classes->nclasses; class ++)
+		rows->all_left += rows->left[class];
+}
+
+static void pg_attribute_noreturn()
+refuse_changed_source(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the source of an anonymization view changed while it was read")));
+}
+
+/* The row at hand was counted. */
+static void
+expect_row(AllRows *rows)
+{
+	int class = histogram_find(rows->anonymizer->classes, rows->anonymizer->row.codes);
+
+	if (class < 0 || rows->left[class]-- == 0)
+		refuse_changed_source();
+	rows->all_left--;
+}
+
 /* What has to happen before the first row. */
 static void
 prepare(AllRows *rows)
@@ -199,7 +237,11 @@ prepare(AllRows *rows)
 	else if (recoder_groups(anonymizer->recoder))
 		recode_source(rows);
 	if (rows->reading == READ_TWICE)
+	{
 		rows->run = run_source(rows, NIL);
+		if (recoder_groups(anonymizer->recoder) && source_is_foreign(rows->run))
+			expect_counted_rows(rows);
+	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -337,9 +379,9 @@ allrows_next(AllRows *rows, Datum *values, bool *nulls)
 		{
 			cell = anonymizer_cell(anonymizer);
 			if (cell == NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						 errmsg("the source of an anonymization view changed while it was read")));
+				refuse_changed_source();
+			if (rows->left)
+				expect_row(rows);
 		}
 		if (!has_witness(rows, cell))
 			continue;
@@ -348,6 +390,8 @@ allrows_next(AllRows *rows, Datum *values, bool *nulls)
 		rows->current_cell = cell;
 		return true;
 	}
+	if (rows->left && rows->all_left > 0)
+		refuse_changed_source();
 	return false;
 }
 
@@ -371,6 +415,8 @@ allrows_rewind(AllRows *rows)
 		rows->run = run_source(rows, rows->reading == READ_BLOCKS ? id_columns(anonymizer) : NIL);
 		rows->ahead = NULL;
 	}
+	if (rows->left)
+		expect_counted_rows(rows);
 	if (rows->parts)
 		partitions_rewind(rows->parts);
 	if (rows->store)

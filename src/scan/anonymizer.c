@@ -14,6 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "scan/shards.h"
+
 /* What a missing identifier counts as: all of them are one unknown individual. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
@@ -271,6 +273,7 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 
 	list_shown(anonymizer);
 	anonymizer->seen = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
+	anonymizer->row.rows = 1;
 	anonymizer->row.codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	anonymizer->row.sensitive = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
 	anonymizer->occurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int64 *));
@@ -453,7 +456,7 @@ count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 		}
 		anonymizer->noccurrences[index] = size;
 	}
-	anonymizer->occurrences[index][code]++;
+	anonymizer->occurrences[index][code] += anonymizer->row.rows;
 }
 
 /* Counts the row just read: those in no group count as part of the whole input, too. */
@@ -542,7 +545,9 @@ typedef struct Counting
 	int64 overflow_rows;
 	Tuplestorestate *keep;
 	TupleDesc desc; /* of the rows */
+	Query *groups; /* of rows, each with their number after its columns; null: single rows */
 	MemoryContext work;
+	int64 received;
 	int64 rows;
 } Counting;
 
@@ -573,6 +578,11 @@ count_row(void *arg, TupleTableSlot *slot)
 	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(counting->work);
 
+	if (counting->groups)
+	{
+		slot_getallattrs(slot);
+		anonymizer->row.rows = DatumGetInt64(slot->tts_values[list_length(counting->layout->columns)]);
+	}
 	if (anonymizer_read(anonymizer, counting->layout, slot, true))
 	{
 		anonymizer_count(anonymizer, counting->histogram);
@@ -580,7 +590,8 @@ count_row(void *arg, TupleTableSlot *slot)
 			tuplestore_puttupleslot(counting->keep, slot);
 	}
 	MemoryContextSwitchTo(old);
-	if (++counting->rows % 1024 != 0)
+	counting->rows += anonymizer->row.rows;
+	if (++counting->received % 1024 != 0)
 		return true;
 	MemoryContextReset(counting->work);
 	CHECK_FOR_INTERRUPTS();
@@ -591,7 +602,7 @@ static void
 count_source(Counting *counting)
 {
 	Anonymizer *anonymizer = counting->anonymizer;
-	Query *query = source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
+	Query *query = counting->groups ? counting->groups : source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
 	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
@@ -599,6 +610,28 @@ count_source(Counting *counting)
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
+	anonymizer->row.rows = 1;
+}
+
+/* What the servers of a distributed source are asked for; null where they cannot count for us. */
+static Query *
+ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
+{
+	Recoder *recoder = anonymizer->recoder;
+	Bitmapset *columns = NULL;
+
+	/* Choices are found row by row. */
+	if (anonymizer->aview->profile || !shards_exist(anonymizer->aview))
+		return NULL;
+	recoder->count_rows = recoder->count_rows || shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot);
+	if (!recoder->count_rows)
+		return NULL;
+	for (int i = 0; i < recoder->ncolumns; i++)
+		columns = bms_add_member(columns, anonymizer->aview->quasi[i]);
+	for (int i = 0; i < recoder->nsensitive; i++)
+		columns = bms_add_member(columns, anonymizer->sensitive[i]);
+	lay_out(layout, anonymizer->aview, columns);
+	return shards_groups(anonymizer->aview, layout->columns);
 }
 
 /* The same from the rows that were kept. */
@@ -651,11 +684,14 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 {
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon histogram", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
+	RowLayout grouped = {NIL};
+	Query *groups = keep ? NULL : ask_for_groups(anonymizer, &grouped);
 	Counting counting = {
 		.anonymizer = anonymizer,
-		.layout = keep ? &anonymizer->published : &anonymizer->counted,
+		.layout = groups ? &grouped : keep ? &anonymizer->published : &anonymizer->counted,
 		.histogram = histogram_create(anonymizer->recoder, true),
 		.keep = keep,
+		.groups = groups,
 		.bounded = bounded,
 	};
 

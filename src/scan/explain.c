@@ -19,6 +19,8 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
+#include "scan/shards.h"
+
 static ExecutorStart_hook_type next_executor_start = NULL;
 
 static const char *const plan_names[] = {
@@ -76,13 +78,10 @@ split_lines(char *text)
 	return lines;
 }
 
-/* The plan of the source, for those who may read it. */
+/* The plan of a query over the source. */
 static void
-show_source(AViewScanState *state, ExplainState *es)
+show_plan(AViewScanState *state, const char *label, Query *query, ExplainState *es)
 {
-	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-	List *conditions = list_nth(scan->custom_private, PRIVATE_CONDITIONS);
-	Query *query = source_query(state->aview, list_make1_int(0), conditions, NIL);
 	ParamListInfo params = aview_parameters_to_explain(state);
 	ExplainState *inner = NewExplainState();
 	QueryDesc *desc;
@@ -101,12 +100,30 @@ show_source(AViewScanState *state, ExplainState *es)
 	PopActiveSnapshot();
 	lines = split_lines(inner->str->data);
 	if (es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyList("Source", lines, es);
+		ExplainPropertyList(label, lines, es);
 	else
 	{
 		foreach (cell, lines)
-			ExplainPropertyText("Source", lfirst(cell), es);
+			ExplainPropertyText(label, lfirst(cell), es);
 	}
+}
+
+/* How the source is read, for those who may read it. */
+static void
+show_source(AViewScanState *state, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	AView *aview = state->aview;
+	List *conditions = list_nth(scan->custom_private, PRIVATE_CONDITIONS);
+	List *columns = NIL;
+	Query *groups;
+
+	for (int i = 0; i < aview->nquasi; i++)
+		columns = lappend_int(columns, aview->quasi[i]);
+	groups = state->plan == PLAN_ANONYMIZE_FIRST && aview->block_size == 0 ? shards_groups(aview, columns) : NULL;
+	if (groups)
+		show_plan(state, "Histogram", groups, es);
+	show_plan(state, "Source", source_query(aview, list_make1_int(0), conditions, NIL), es);
 }
 
 void

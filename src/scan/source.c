@@ -6,6 +6,7 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
@@ -19,6 +20,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+
+#include "scan/shards.h"
 
 /* Rows fetched at a time where the caller pulls them. */
 #define BATCH_ROWS 256
@@ -133,7 +136,7 @@ unstable_walker(Node *node, void *context)
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
 		return rte->tablesample != NULL ||
-			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION &&
+			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE &&
 				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_MATVIEW) ||
 			   rte->rtekind == RTE_FUNCTION || rte->rtekind == RTE_TABLEFUNC;
 	}
@@ -151,13 +154,15 @@ unstable_walker(Node *node, void *context)
 
 /* Foreign partitions hide behind their parent. */
 static bool
-has_foreign_child(const PlannedStmt *plan)
+has_unstable_table(const PlannedStmt *plan)
 {
 	ListCell *cell;
 
 	foreach (cell, plan->rtable)
 	{
-		if (lfirst_node(RangeTblEntry, cell)->relkind == RELKIND_FOREIGN_TABLE)
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE && !foreign_table_is_stable(rte->relid))
 			return true;
 	}
 	return false;
@@ -174,7 +179,10 @@ source_is_stable(const AView *aview)
 		contain_volatile_functions_not_nextval((Node *) aview->source) ||
 		contain_volatile_functions((Node *) aview->source))
 		return false;
-	return !has_foreign_child(source_plan(source_query(aview, list_make1_int(0), NIL, NIL), false, NULL));
+	/* Citus reads its tables on other servers, each time as they are then. */
+	if (OidIsValid(get_extension_oid("citus", true)))
+		return false;
+	return !has_unstable_table(source_plan(source_query(aview, list_make1_int(0), NIL, NIL), false, NULL));
 }
 
 /* A receiver that hands each row to a function. */
@@ -360,6 +368,21 @@ TupleDesc
 source_desc(const SourceRun *run)
 {
 	return run->desc->tupDesc;
+}
+
+bool
+source_is_foreign(const SourceRun *run)
+{
+	ListCell *cell;
+
+	foreach (cell, run->desc->plannedstmt->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
 }
 
 void

@@ -40,6 +40,8 @@ extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* The next row, valid until the one after; false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
 extern TupleDesc source_desc(const SourceRun *run);
+/* Are there rows of other servers? */
+extern bool source_is_foreign(const SourceRun *run);
 extern void source_end(SourceRun *run);
 
 #endif
