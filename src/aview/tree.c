@@ -91,13 +91,18 @@ compare_codes(const void *left, const void *right)
 	return order_compare(&((const OrderedCode *) left)->value, &((const OrderedCode *) right)->value);
 }
 
-/* Equal ones share a place; values without an order all do. */
+/*
+ * Puts the values that occur in order.  Equal ones share a place; values without
+ * an order all do.
+ */
 static void
-order_column(const Dictionary *dictionary, OrderedColumn *column)
+order_column(const Survey *survey, int index, OrderedColumn *column)
 {
+	const Dictionary *dictionary = survey->columns[index];
 	int ncodes = dictionary->levels[0].ncodes;
 	OrderedCode *codes = palloc_extended(ncodes * sizeof(OrderedCode), MCXT_ALLOC_HUGE);
 	bool known = order_is_known(dictionary);
+	int count = 0;
 
 	column->values = palloc_extended(ncodes * sizeof(OrderedValue), MCXT_ALLOC_HUGE);
 	column->place_of = palloc_extended(ncodes * sizeof(int32), MCXT_ALLOC_HUGE);
@@ -105,11 +110,13 @@ order_column(const Dictionary *dictionary, OrderedColumn *column)
 	{
 		Datum value = code == NULL_CODE || !known ? (Datum) 0 : dictionary->levels[0].values[code];
 
-		codes[code].code = code;
-		order_value(dictionary, value, &codes[code].value);
+		if (survey->rows[index][code] == 0)
+			continue;
+		codes[count].code = code;
+		order_value(dictionary, value, &codes[count++].value);
 	}
-	qsort(codes, ncodes, sizeof(OrderedCode), compare_codes);
-	for (int i = 0; i < ncodes; i++)
+	qsort(codes, count, sizeof(OrderedCode), compare_codes);
+	for (int i = 0; i < count; i++)
 	{
 		if (i == 0 || compare_codes(&codes[i - 1], &codes[i]) != 0)
 			column->values[column->count++] = codes[i].value;
@@ -146,7 +153,7 @@ read_points(TreeBuild *build)
 
 	build->columns = palloc0(Max(aview->nquasi, 1) * sizeof(OrderedColumn));
 	for (int i = 0; i < aview->nquasi; i++)
-		order_column(build->survey->columns[i], &build->columns[i]);
+		order_column(build->survey, i, &build->columns[i]);
 	points = build->points = points_create(build->survey->nkept, build->survey->nkept, aview->nquasi);
 	if (sensitive >= 0)
 	{
