@@ -226,22 +226,39 @@ CREATE FUNCTION oracle.box_forms(v oracle.view, which int) RETURNS text[] LANGUA
     WHERE c.view = v.name AND c.role = 'quasi'
 $$;
 
--- Puts each row into its innermost box.
-CREATE FUNCTION oracle.put_into_boxes(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+-- The boxes of the view at hand by the places where they begin and end now.
+CREATE TABLE oracle.reach (parent int, box int, nth int, lo int, hi int, PRIMARY KEY (parent, box));
+
+-- The innermost box of a row.
+CREATE FUNCTION oracle.innermost(places int[]) RETURNS int LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    deepest int := (SELECT max(depth) FROM oracle.box WHERE view = v.name);
+    inside int := 0;
+    next int;
+BEGIN
+    LOOP
+        SELECT r.box INTO next FROM oracle.reach r WHERE r.parent = inside AND places[r.nth] BETWEEN r.lo AND r.hi ORDER BY r.box LIMIT 1;
+        EXIT WHEN next IS NULL;
+        inside := next;
+    END LOOP;
+    RETURN inside;
+END
+$$;
+
+CREATE FUNCTION oracle.put_into_boxes(v oracle.view) RETURNS void LANGUAGE plpgsql SET enable_hashjoin = on AS $$
 BEGIN
     PERFORM oracle.stand_up(v);
-    UPDATE oracle.line SET box = 0;
-    FOR down IN 1 .. deepest LOOP
-        UPDATE oracle.line l SET box = b.box
-            FROM oracle.box b, oracle.stand s, oracle.stand lo, oracle.stand hi
-            WHERE b.view = v.name AND b.parent = l.box AND b.depth = down
-                AND s.view = v.name AND s.nth = b.nth AND s.form = oracle.key(l.zero[b.nth])
-                AND lo.view = v.name AND lo.nth = b.nth AND lo.form = b.lo
-                AND hi.view = v.name AND hi.nth = b.nth AND hi.form = b.hi
-                AND s.place >= lo.place AND (s.place < hi.place OR (s.place = hi.place AND NOT b.open));
-    END LOOP;
+    TRUNCATE oracle.reach;
+    INSERT INTO oracle.reach
+        SELECT b.parent, b.box, b.nth, lo.place, hi.place - b.open::int
+        FROM oracle.box b JOIN oracle.stand lo ON lo.view = v.name AND lo.nth = b.nth AND lo.form = b.lo
+            JOIN oracle.stand hi ON hi.view = v.name AND hi.nth = b.nth AND hi.form = b.hi
+        WHERE b.view = v.name;
+    UPDATE oracle.line l SET box = found.box
+        FROM (SELECT zero, oracle.innermost(ARRAY(
+                SELECT s.place FROM unnest(x.zero) WITH ORDINALITY z (form, nth)
+                    JOIN oracle.stand s ON s.view = v.name AND s.nth = z.nth AND s.form = oracle.key(z.form) ORDER BY z.nth)) AS box
+              FROM (SELECT DISTINCT zero FROM oracle.line) x OFFSET 0) found
+        WHERE l.zero = found.zero;
 END
 $$;
 
@@ -255,14 +272,14 @@ BEGIN
         UPDATE oracle.line l SET done = true, step = s
             FROM (SELECT block, line.box FROM oracle.line JOIN oracle.box b ON b.view = v.name AND b.box = line.box AND b.depth = deepest - s
                   WHERE NOT done GROUP BY block, line.box
-                  HAVING oracle.is_safe(v, CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
+                  HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
                                         CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive)) END)) safe
             WHERE NOT l.done AND l.block = safe.block AND l.box = safe.box;
         UPDATE oracle.line l SET box = b.parent FROM oracle.box b
             WHERE NOT l.done AND b.view = v.name AND b.box = l.box AND b.depth = deepest - s AND b.depth > 0;
     END LOOP;
     UPDATE oracle.line l SET now = shown.forms
-        FROM (SELECT box, oracle.box_forms(v, box) AS forms FROM (SELECT DISTINCT box FROM oracle.line WHERE done) x OFFSET 0) shown
-        WHERE l.done AND l.box = shown.box;
+        FROM (SELECT box, oracle.box_forms(v, box) AS forms FROM (SELECT DISTINCT box FROM oracle.line WHERE step IS NOT NULL) x OFFSET 0) shown
+        WHERE l.step IS NOT NULL AND l.box = shown.box;
 END
 $$;

@@ -184,8 +184,8 @@ BEGIN
     FOR c IN SELECT * FROM oracle.tcol WHERE role = 'quasi' ORDER BY pos LOOP
         EXECUTE format(CASE WHEN c.type LIKE 'timestamp%%' THEN 'UPDATE s.t SET %1$I = %1$I + interval ''1 day'' WHERE oa = %2$s'
                             WHEN c.class IN ('number', 'date') THEN 'UPDATE s.t SET %1$I = %1$I + 1 WHERE oa = %2$s'
-                            WHEN c.type = 'text' THEN 'UPDATE s.t SET %1$I = %1$I || ''1'' WHERE oa = %2$s'
-                            ELSE 'SELECT' END, c.name, oracle.random(10)) ;
+                            WHEN c.type = 'text' AND c.name NOT IN ('un', 'ud') THEN 'UPDATE s.t SET %1$I = %1$I || ''1'' WHERE oa = %2$s'
+                            ELSE 'SELECT' END, c.name, oracle.random(10));
     END LOOP;
     EXECUTE format('DELETE FROM s.t WHERE oa = %s', oracle.random(10));
     IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 's.t'::regclass AND indisunique) THEN

@@ -173,7 +173,7 @@ is_uncovered(const Dictionary *dictionary, int32 code)
 	if (code == NULL_CODE)
 		return true;
 	gen_view(dictionary->levels[0].values[code], &view);
-	return (view.flags & GEN_UNKNOWN) != 0;
+	return view.kind != GEN_ANY && dictionary->dgh->methods->depth(dictionary->dgh, &view) < 0;
 }
 
 /* uncovered(view): raw values that its hierarchies do not know, for its owner */
