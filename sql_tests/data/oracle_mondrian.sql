@@ -13,19 +13,23 @@ CREATE TABLE oracle.stand (view text, nth int, form text, standing oracle.standi
 CREATE TABLE oracle.box (view text, box int, parent int, depth int, nth int, lo text, hi text, open bool, PRIMARY KEY (view, box));
 
 -- Leaves of a tree stand as siblings do, who stand as their first leaves do: numbers first.
-CREATE FUNCTION oracle.leaf_standing(tree text, leaf text) RETURNS numeric LANGUAGE sql STABLE AS $$
-    WITH first AS (
-        SELECT n.node, min(f.place) AS place
-        FROM oracle.node n, unnest(n.leaves) l JOIN
-            (SELECT u AS leaf, row_number() OVER (ORDER BY (oracle.read_point(u)).lo NULLS LAST, u COLLATE "C") AS place
-             FROM oracle.node r, unnest(r.leaves) u WHERE r.dgh = tree AND r.depth = 0) f ON f.leaf = l
-        WHERE n.dgh = tree GROUP BY n.node
-    ), way AS (
-        SELECT a.node, array_agg(first.place ORDER BY a.up DESC) AS places
-        FROM oracle.ancestor a JOIN first ON first.node = a.ancestor JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.node
-        WHERE a.dgh = tree AND n.height = 0 GROUP BY a.node
-    )
-    SELECT (SELECT count(*) FROM way w WHERE w.places < me.places) FROM way me WHERE me.node = leaf
+CREATE TABLE oracle.leaf (dgh text, leaf text, place int, PRIMARY KEY (dgh, leaf));
+
+CREATE FUNCTION oracle.order_leaves() RETURNS void LANGUAGE sql AS $$
+    DELETE FROM oracle.leaf;
+    INSERT INTO oracle.leaf
+        WITH alone AS (
+            SELECT r.dgh, u AS leaf, row_number() OVER (PARTITION BY r.dgh ORDER BY (oracle.read_point(u)).lo NULLS LAST, u COLLATE "C") AS place
+            FROM oracle.node r, unnest(r.leaves) u WHERE r.depth = 0
+        ), first AS (
+            SELECT n.dgh, n.node, min(alone.place) AS place FROM oracle.node n, unnest(n.leaves) l JOIN alone ON alone.leaf = l
+            WHERE alone.dgh = n.dgh GROUP BY n.dgh, n.node
+        ), way AS (
+            SELECT a.dgh, a.node, array_agg(first.place ORDER BY a.up DESC) AS places
+            FROM oracle.ancestor a JOIN first ON first.dgh = a.dgh AND first.node = a.ancestor JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.node
+            WHERE n.height = 0 GROUP BY a.dgh, a.node
+        )
+        SELECT dgh, node, row_number() OVER (PARTITION BY dgh ORDER BY places) FROM way
 $$;
 
 CREATE FUNCTION oracle.stands(c oracle.col, form text) RETURNS oracle.standing LANGUAGE plpgsql STABLE AS $$
@@ -40,7 +44,7 @@ BEGIN
     SELECT * INTO h FROM oracle.hierarchy x WHERE x.name = c.dgh;
     IF h.kind = 'tree' THEN
         IF EXISTS (SELECT FROM oracle.node n WHERE n.dgh = c.dgh AND n.node = form AND n.height = 0 AND n.depth > 0) THEN
-            RETURN (3, oracle.leaf_standing(c.dgh, form), '')::oracle.standing;
+            RETURN (3, (SELECT l.place FROM oracle.leaf l WHERE l.dgh = c.dgh AND l.leaf = form), '')::oracle.standing;
         END IF;
     ELSIF h.kind = 'prefix' THEN
         IF form <> '*' AND oracle.level_of(h, form) IS NOT NULL THEN
@@ -156,6 +160,7 @@ DECLARE
 BEGIN
     DELETE FROM oracle.box WHERE view = v.name;
     INSERT INTO oracle.box VALUES (v.name, 0, NULL, 0);
+    PERFORM oracle.order_leaves();
     PERFORM oracle.stand_up(v);
     CREATE TEMP TABLE open_box (box int, turn int, points oracle.point[]) ON COMMIT DROP;
     INSERT INTO open_box SELECT 0, 1, array_agg(ROW(ARRAY(SELECT s.place FROM generate_series(1, width) i
@@ -200,8 +205,8 @@ BEGIN
         -- The deepest node above all leaves between.
         RETURN (SELECT n.node FROM oracle.node n
                 WHERE n.dgh = c.dgh AND NOT EXISTS
-                    (SELECT FROM oracle.node l WHERE l.dgh = c.dgh AND l.height = 0 AND NOT l.node = ANY (n.leaves) AND
-                        oracle.leaf_standing(c.dgh, l.node) >= lo.number AND oracle.leaf_standing(c.dgh, l.node) < hi.number + (NOT b.open)::int)
+                    (SELECT FROM oracle.leaf l WHERE l.dgh = c.dgh AND NOT l.leaf = ANY (n.leaves) AND
+                        l.place >= lo.number AND l.place < hi.number + (NOT b.open)::int)
                 ORDER BY n.depth DESC LIMIT 1);
     ELSIF lo.sort = hi.sort AND lo.sort = 4 THEN
         kept := ARRAY[rtrim(b.lo, h.mask), rtrim(b.hi, h.mask)];

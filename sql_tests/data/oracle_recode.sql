@@ -269,7 +269,7 @@ END
 $$;
 
 -- Choices, straight from the definition: a row's choices are the strictest of those for the purpose and the recipient.
-CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql SET enable_hashjoin = on SET enable_seqscan = on AS $$
 DECLARE
     l oracle.line;
     c oracle.col;
@@ -279,6 +279,7 @@ BEGIN
     IF v.profile IS NULL THEN
         RETURN;
     END IF;
+    CREATE UNIQUE INDEX IF NOT EXISTS source_rid ON oracle.source (rid_);
     FOR l IN SELECT * FROM oracle.line LOOP
         SELECT count(*) > 0 AS found, CASE WHEN bool_and(x.k IS NOT NULL AND x.k >= 0) THEN max(x.k) END AS k,
                 CASE WHEN bool_and(x.lvl IS NOT NULL AND x.lvl >= 0) THEN max(x.lvl) END AS lvl, bool_and(coalesce(x.ok1, false)) AS ok1,

@@ -127,9 +127,9 @@ $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('pg_temp.te
 $node->command_ok([ 'pg_dump', '--file', "$dir/orphan.sql", 'hospital' ], 'dump with an orphan');
 $node->safe_psql('postgres', 'CREATE DATABASE orphan');
 $node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file', "$dir/orphan.sql" ], 'restore without it');
-is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '5', 'the orphan is not dumped');
+is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is not dumped');
 $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2)");
-is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is gone');
+is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '7', 'the orphan is gone');
 
 # DROP EXTENSION.
 isnt($node->psql('plain', 'DROP EXTENSION kanon'), 0, 'the extension is needed');

@@ -318,7 +318,7 @@ dictionary_read(Dictionary *dictionary, const char *text)
 			raw = gen_label(text, len, GEN_FROM_TEXT);
 			break;
 		default:
-			raw = gen_label(text, len, 0);
+			raw = dictionary->type == kanon_generalized_type() ? gen_parse(text, len) : gen_label(text, len, 0);
 	}
 	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 }
