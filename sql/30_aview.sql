@@ -16,7 +16,7 @@ CREATE TABLE kanon.aview (
     l integer CONSTRAINT aview_l_is_positive CHECK (l >= 1),
     t float8 CONSTRAINT aview_t_is_a_share CHECK (t > 0 AND t <= 1),
     match text NOT NULL DEFAULT 'cover' CONSTRAINT aview_match_is_known CHECK (match IN ('cover', 'witness')),
-    algorithm text NOT NULL DEFAULT 'datafly' CONSTRAINT aview_algorithm_is_known CHECK (algorithm IN ('datafly')),
+    algorithm text NOT NULL DEFAULT 'datafly' CONSTRAINT aview_algorithm_is_known CHECK (algorithm IN ('datafly', 'mondrian')),
     block_size integer CONSTRAINT aview_block_size_is_positive CHECK (block_size > 0)
 );
 
@@ -36,6 +36,17 @@ CREATE TABLE kanon.aview_step (
     CONSTRAINT aview_step_pkey PRIMARY KEY (aview, step)
 );
 
+-- The boxes of a kd-tree.  Box i has the i-th elements; what is inside it has higher
+-- numbers, and box 0 is everything.  NULL as a bound is NULL, behind all values.
+CREATE TABLE kanon.aview_tree (
+    aview integer CONSTRAINT aview_tree_pkey PRIMARY KEY REFERENCES kanon.aview ON DELETE CASCADE,
+    parent integer[] NOT NULL,
+    attnum smallint[] NOT NULL,
+    lo text[] NOT NULL,
+    hi text[] NOT NULL,
+    open boolean[] NOT NULL
+);
+
 -- pg_restore with several jobs loads these tables in any order.  Their rows are
 -- written by functions that know what they refer to: it is enough that what is
 -- referred to does not go.
@@ -45,7 +56,7 @@ DECLARE
 BEGIN
     FOR found IN
         SELECT tgrelid::regclass AS tab, tgname AS name FROM pg_catalog.pg_trigger
-        WHERE tgrelid IN ('kanon.aview_column'::regclass, 'kanon.aview_step'::regclass)
+        WHERE tgrelid IN ('kanon.aview_column'::regclass, 'kanon.aview_step'::regclass, 'kanon.aview_tree'::regclass)
             AND tgfoid = '"RI_FKey_check_ins"'::regproc
     LOOP
         EXECUTE format('ALTER TABLE %s DISABLE TRIGGER %I', found.tab, found.name);
@@ -56,6 +67,7 @@ $$;
 COMMENT ON TABLE kanon.aview IS 'anonymization views and their guarantees';
 COMMENT ON TABLE kanon.aview_column IS 'identifiers, quasi-identifiers and sensitive columns of anonymization views';
 COMMENT ON TABLE kanon.aview_step IS 'generalization sequences of anonymization views';
+COMMENT ON TABLE kanon.aview_tree IS 'kd-trees of anonymization views by Mondrian';
 
 -- Temporary views are not dumped, and so are not what is said about them.
 SELECT pg_extension_config_dump('kanon.aview_serial', '');
@@ -64,6 +76,8 @@ SELECT pg_extension_config_dump('kanon.aview',
 SELECT pg_extension_config_dump('kanon.aview_column',
     'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
 SELECT pg_extension_config_dump('kanon.aview_step',
+    'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
+SELECT pg_extension_config_dump('kanon.aview_tree',
     'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
 
 -- A change of a definition reaches the prepared statements of all sessions.
@@ -75,9 +89,12 @@ CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview_column
     FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview_step
     FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview_tree
+    FOR EACH ROW EXECUTE FUNCTION kanon.aview_changed();
 ALTER TABLE kanon.aview ENABLE ALWAYS TRIGGER changed;
 ALTER TABLE kanon.aview_column ENABLE ALWAYS TRIGGER changed;
 ALTER TABLE kanon.aview_step ENABLE ALWAYS TRIGGER changed;
+ALTER TABLE kanon.aview_tree ENABLE ALWAYS TRIGGER changed;
 REVOKE EXECUTE ON FUNCTION kanon.aview_changed() FROM PUBLIC;
 
 -- A hierarchy in use cannot be dropped.  The foreign key sees to that; this says
@@ -130,6 +147,11 @@ CREATE FUNCTION kanon.generalization_sequence(view regclass, OUT step integer, O
     LANGUAGE c STABLE STRICT ROWS 20 AS 'MODULE_PATHNAME', 'kanon_generalization_sequence';
 CREATE FUNCTION kanon.refresh_sequence(view regclass) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_refresh_sequence';
+CREATE FUNCTION kanon.cell_tree(view regclass, OUT box integer, OUT parent integer, OUT "column" name,
+        OUT lo text, OUT hi text, OUT open boolean) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 1000 AS 'MODULE_PATHNAME', 'kanon_cell_tree';
+COMMENT ON FUNCTION kanon.cell_tree IS
+    'the boxes of a view by Mondrian, each smaller than its parent in one column: from lo to hi, without hi if it is open; for the view''s owner';
 CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text, OUT rows bigint)
     RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_uncovered';

@@ -4,7 +4,7 @@
 \set ECHO none
 \i :dir/data/oracle.sql
 \set ECHO all
-CALL oracle.run(seed => 3, queries => 510);
+CALL oracle.run(seed => 3, queries => 345);
 \pset format unaligned
 \pset tuples_only
 SELECT topic, counts FROM oracle.report ORDER BY topic COLLATE "C";

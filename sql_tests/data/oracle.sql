@@ -5,6 +5,7 @@
 --
 \ir oracle_values.sql
 \ir oracle_recode.sql
+\ir oracle_mondrian.sql
 \ir oracle_generate.sql
 \ir oracle_queries.sql
 \ir oracle_run.sql

@@ -1,5 +1,5 @@
 --
--- The oracle, part 3: random hierarchies, tables and A-views.
+-- The oracle, part 4: random hierarchies, tables and A-views.
 --
 
 CREATE TYPE oracle.mood AS ENUM ('sad', 'so so', 'glad');
@@ -384,6 +384,7 @@ BEGIN
     v.l := CASE WHEN has_sensitive AND oracle.chance(30) THEN 1 + oracle.random(4) END;
     v.t := CASE WHEN has_sensitive AND oracle.chance(30) THEN (1 + oracle.random(9)) / 10.0 END;
     v.match := oracle.pick('{cover,witness}');
+    v.algorithm := oracle.pick('{datafly,datafly,mondrian}');
     v.block_size := CASE WHEN has_id AND oracle.chance(12) THEN 1 + oracle.random(60) END;
     PERFORM oracle.make_columns(view_name, upper_view);
     IF NOT upper_view AND oracle.chance(30) THEN
@@ -396,11 +397,16 @@ BEGIN
         id => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'id' ORDER BY pos),
         quasi_ids => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'quasi'),
         sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'sensitive'),
-        profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size);
+        profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size, algorithm => v.algorithm);
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;
     PERFORM oracle.read_source(v);
-    v.steps := oracle.sequence(v);
+    v.steps := '{}';
+    IF v.algorithm = 'mondrian' THEN
+        PERFORM oracle.cut_boxes(v);
+    ELSE
+        v.steps := oracle.sequence(v);
+    END IF;
     UPDATE oracle.view SET steps = v.steps WHERE name = view_name;
     RETURN v;
 END

@@ -1,5 +1,5 @@
 --
--- The oracle, part 4: random queries, each in two versions: over the A-view and,
+-- The oracle, part 5: random queries, each in two versions: over the A-view and,
 -- with the same meaning, over the oracle's tables.
 --
 

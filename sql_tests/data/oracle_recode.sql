@@ -12,7 +12,8 @@ CREATE TABLE oracle.view (
     k int, l int, t float8, match text, block_size int,
     profile jsonb, -- null: none
     stable bool,   -- the source may be asked twice
-    steps int[]);  -- columns among the quasi-identifiers, in the order of steps
+    steps int[],   -- columns among the quasi-identifiers, in the order of steps
+    algorithm text);
 CREATE TABLE oracle.col (
     view text, pos int, name text, type text, class text, role text, dgh text,
     nth int,       -- among the columns of its role
@@ -23,7 +24,7 @@ CREATE TABLE oracle.col (
 CREATE TABLE oracle.line (
     rid int PRIMARY KEY, ord int, block int DEFAULT 1, ids text[], zero text[], now text[], sensitive text[],
     k int, hidden text[] DEFAULT '{}', -- the row's own k, and the columns that its owner hides
-    done bool DEFAULT false, step int, suppressed bool DEFAULT false);
+    done bool DEFAULT false, step int, box int, suppressed bool DEFAULT false);
 -- Each value of a quasi-identifier on each level; NULL is written as \001.
 CREATE TABLE oracle.path (view text, nth int, zero text, level int, form text, PRIMARY KEY (view, nth, zero, level));
 
@@ -231,19 +232,11 @@ CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAG
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
 $$;
 
-CREATE FUNCTION oracle.climb(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.climb_steps(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     levels int[];
     which int;
 BEGIN
-    IF v.t IS NOT NULL THEN
-        PERFORM oracle.measure_whole(v);
-    END IF;
-    IF v.block_size IS NOT NULL THEN
-        PERFORM oracle.cut_blocks(v.block_size);
-    END IF;
-    -- Those who ask for less than 2 are in no group.
-    UPDATE oracle.line SET done = true WHERE k < 2;
     PERFORM oracle.publish_groups(v, 0);
     FOR s IN 1 .. cardinality(v.steps) LOOP
         EXIT WHEN NOT EXISTS (SELECT FROM oracle.line WHERE NOT done);
@@ -253,12 +246,30 @@ BEGIN
             WHERE NOT l.done AND p.view = v.name AND p.nth = which AND p.level = levels[which] AND p.zero = oracle.key(l.zero[which]);
         PERFORM oracle.publish_groups(v, s);
     END LOOP;
+END
+$$;
+
+CREATE FUNCTION oracle.climb(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF v.t IS NOT NULL THEN
+        PERFORM oracle.measure_whole(v);
+    END IF;
+    IF v.block_size IS NOT NULL THEN
+        PERFORM oracle.cut_blocks(v.block_size);
+    END IF;
+    -- Those who ask for less than 2 are in no group.
+    UPDATE oracle.line SET done = true WHERE k < 2;
+    IF v.algorithm = 'mondrian' THEN
+        PERFORM oracle.climb_boxes(v);
+    ELSE
+        PERFORM oracle.climb_steps(v);
+    END IF;
     UPDATE oracle.line SET suppressed = true, now = array_fill('*'::text, ARRAY[cardinality(now)]) WHERE NOT done;
 END
 $$;
 
 -- Choices, straight from the definition: a row's choices are the strictest of those for the purpose and the recipient.
-CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql SET enable_hashjoin = on SET enable_seqscan = on AS $$
 DECLARE
     l oracle.line;
     c oracle.col;
@@ -268,6 +279,7 @@ BEGIN
     IF v.profile IS NULL THEN
         RETURN;
     END IF;
+    CREATE UNIQUE INDEX IF NOT EXISTS source_rid ON oracle.source (rid_);
     FOR l IN SELECT * FROM oracle.line LOOP
         SELECT count(*) > 0 AS found, CASE WHEN bool_and(x.k IS NOT NULL AND x.k >= 0) THEN max(x.k) END AS k,
                 CASE WHEN bool_and(x.lvl IS NOT NULL AND x.lvl >= 0) THEN max(x.lvl) END AS lvl, bool_and(coalesce(x.ok1, false)) AS ok1,
@@ -321,9 +333,9 @@ BEGIN
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
     -- A row in no group is one of its own.
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.now)::text END AS group_, %s
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
         FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
         v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
 END
 $$;

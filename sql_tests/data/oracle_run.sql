@@ -1,5 +1,5 @@
 --
--- The oracle, part 5: every plan against the oracle.
+-- The oracle, part 6: every plan against the oracle.
 --
 
 CREATE TABLE oracle.tally (topic text, what text, many int, PRIMARY KEY (topic, what));
@@ -17,8 +17,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM oracle.place;
     PERFORM oracle.count('mismatches', what);
-    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% block_size=% profile=% columns %\nsource: %\n%',
-        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.block_size, v.profile,
+    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% columns %\nsource: %\n%',
+        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.block_size, v.profile,
         (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col WHERE view = v.name), v.source, details;
 END
 $$;
@@ -127,6 +127,20 @@ BEGIN
 END
 $$;
 
+-- The boxes of a view, each with what is the same in every spelling of its ends.
+CREATE FUNCTION oracle.check_boxes(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    found text[] := ARRAY(SELECT ROW(g.box, g.parent, c.nth, oracle.key(g.lo), oracle.key(g.hi), g.open)::text
+        FROM kanon.cell_tree(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name AND c.name = g.column ORDER BY g.box);
+    wanted text[] := ARRAY(SELECT ROW(b.box, b.parent, b.nth, b.lo, b.hi, b.open)::text FROM oracle.box b WHERE b.view = v.name AND b.box > 0 ORDER BY b.box);
+BEGIN
+    PERFORM oracle.count('boxes', CASE WHEN cardinality(wanted) = 0 THEN 'no box' WHEN cardinality(wanted) <= 20 THEN 'up to 20' ELSE 'more' END);
+    IF found <> wanted THEN
+        PERFORM oracle.complain('boxes', v, oracle.difference(found, wanted));
+    END IF;
+END
+$$;
+
 -- What is said about a view when it is new.
 CREATE FUNCTION oracle.check_view(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -140,6 +154,7 @@ BEGIN
     PERFORM oracle.count('profiles', CASE WHEN EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('s.choices'))
         THEN 'one row of choices' ELSE 'several rows of choices' END) FROM (SELECT 1) x WHERE v.profile IS NOT NULL;
     PERFORM oracle.count('views', 'match ' || v.match);
+    PERFORM oracle.count('views', v.algorithm);
     PERFORM oracle.count('views', 'l') FROM (SELECT 1) x WHERE v.l IS NOT NULL;
     PERFORM oracle.count('views', 't') FROM (SELECT 1) x WHERE v.t IS NOT NULL;
     PERFORM oracle.count('views', 'block_size') FROM (SELECT 1) x WHERE v.block_size IS NOT NULL;
@@ -149,6 +164,7 @@ BEGIN
     IF steps <> v.steps THEN
         PERFORM oracle.complain('sequence', v, format('kanon %s, oracle %s', steps, v.steps));
     END IF;
+    PERFORM oracle.check_boxes(v) FROM (SELECT 1) x WHERE v.algorithm = 'mondrian';
     IF EXISTS (SELECT g.column::text, g.value, g.rows FROM kanon.uncovered(('s.' || v.name)::regclass) g
                EXCEPT ALL SELECT * FROM oracle.uncovered(v)) OR
         EXISTS (SELECT * FROM oracle.uncovered(v)
@@ -161,7 +177,16 @@ END
 $$;
 
 CREATE FUNCTION oracle.change_data() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    c oracle.tcol;
 BEGIN
+    -- Values that were not there before, some of them beyond all others.
+    FOR c IN SELECT * FROM oracle.tcol WHERE role = 'quasi' ORDER BY pos LOOP
+        EXECUTE format(CASE WHEN c.type LIKE 'timestamp%%' THEN 'UPDATE s.t SET %1$I = %1$I + interval ''1 day'' WHERE oa = %2$s'
+                            WHEN c.class IN ('number', 'date') THEN 'UPDATE s.t SET %1$I = %1$I + 1 WHERE oa = %2$s'
+                            WHEN c.type = 'text' AND c.name NOT IN ('un', 'ud') THEN 'UPDATE s.t SET %1$I = %1$I || ''1'' WHERE oa = %2$s'
+                            ELSE 'SELECT' END, c.name, oracle.random(10));
+    END LOOP;
     EXECUTE format('DELETE FROM s.t WHERE oa = %s', oracle.random(10));
     IF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = 's.t'::regclass AND indisunique) THEN
         EXECUTE format('INSERT INTO s.t SELECT * FROM s.t WHERE oa = %s', oracle.random(10));

@@ -39,6 +39,8 @@ $node->safe_psql('hospital', <<~'END');
 		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient", "disclose": {"age": "ok"}}');
 	SELECT kanon.grant_access('analyst', 'care', 'ward', 'chosen');
 	SELECT kanon.grant_access('public', 'care', 'ward');
+	SELECT kanon.create_anonymization_view('trees', 'SELECT age, zip, disease, ward FROM person', quasi_ids => '{"age": null, "zip": "zips", "disease": "it''s \"odd\""}',
+		k => 3, algorithm => 'mondrian');
 	CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 	GRANT SELECT ON people TO analyst;
 	COMMENT ON VIEW people IS 'anonymous';
@@ -58,10 +60,12 @@ sub contents
 		SET kanon.recipient = ward;
 		SELECT 'chosen', c::text FROM chosen c ORDER BY c::text COLLATE "C";
 		SELECT * FROM kanon.access ORDER BY role COLLATE "C";
+		SELECT 'trees', t::text FROM trees t ORDER BY t::text COLLATE "C";
 		SELECT 'upper', u::text FROM upper u ORDER BY u::text COLLATE "C";
 		SELECT * FROM kanon.aview ORDER BY id;
 		SELECT * FROM kanon.aview_column ORDER BY aview, attnum;
 		SELECT * FROM kanon.aview_step ORDER BY aview, step;
+		SELECT * FROM kanon.aview_tree ORDER BY aview;
 		SELECT * FROM kanon.generalization_sequence('people');
 		SELECT last_value, is_called FROM kanon.aview_serial;
 		SELECT obj_description('people'::regclass);
@@ -123,9 +127,9 @@ $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('pg_temp.te
 $node->command_ok([ 'pg_dump', '--file', "$dir/orphan.sql", 'hospital' ], 'dump with an orphan');
 $node->safe_psql('postgres', 'CREATE DATABASE orphan');
 $node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file', "$dir/orphan.sql" ], 'restore without it');
-is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '5', 'the orphan is not dumped');
+is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is not dumped');
 $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2)");
-is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is gone');
+is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '7', 'the orphan is gone');
 
 # DROP EXTENSION.
 isnt($node->psql('plain', 'DROP EXTENSION kanon'), 0, 'the extension is needed');

@@ -40,6 +40,13 @@ typedef struct AViewColumn
 	int level;	  /* of a sensitive column: how far up it is to be generalized */
 } AViewColumn;
 
+/* Which cells there are. */
+typedef enum Algorithm
+{
+	ALGORITHM_DATAFLY, /* a chain of steps */
+	ALGORITHM_MONDRIAN /* a kd-tree */
+} Algorithm;
+
 /* How a condition on quasi-identifiers is meant. */
 typedef enum MatchMode
 {
@@ -73,13 +80,14 @@ typedef struct AView
 	int l;	  /* 0: not asked for */
 	double t; /* 0: not asked for */
 	MatchMode match;
+	Algorithm algorithm;
 	int block_size; /* 0: the whole input */
 	int ncolumns;
 	int nsource; /* columns of the source: those of the view, then those of the profile */
 	AViewColumn *columns; /* nsource of them */
 	int nquasi;
 	int *quasi; /* columns, in order */
-	int nsteps;
+	int nsteps; /* of a chain */
 	RecodeStep *steps; /* column: a number among the quasi-identifiers */
 } AView;
 
@@ -99,8 +107,12 @@ extern bool aview_source_readable(const AView *aview);
 extern Query *aview_source_of_view(Query *view_query);
 
 /* sequence.c */
-extern void aview_store_sequence(AView *aview);
+extern void aview_store_recoding(AView *aview);
 extern int64 aview_count_distinct(const AView *aview, int column);
+
+/* tree.c */
+extern void aview_store_tree(AView *aview);
+extern struct CellTree *aview_load_tree(const AView *aview);
 
 /* create.c */
 extern void aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls);

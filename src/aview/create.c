@@ -142,8 +142,8 @@ check_request(const AViewRequest *request)
 	if (request->has_t)
 		check_t(request->t);
 	check_match(request->match);
-	if (strcmp(request->algorithm, "datafly") != 0)
-		bad_argument("algorithm", psprintf("\"%s\"", request->algorithm), "datafly");
+	if (strcmp(request->algorithm, "datafly") != 0 && strcmp(request->algorithm, "mondrian") != 0)
+		bad_argument("algorithm", psprintf("\"%s\"", request->algorithm), "datafly or mondrian");
 	if (request->has_block_size)
 		check_block_size(request->block_size);
 	if (!asks_for(request, ROLE_SENSITIVE) && (request->has_l || request->has_t))
@@ -394,7 +394,7 @@ aview_create(const AViewRequest *request)
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	aview = aview_load(id);
-	aview_store_sequence(aview);
+	aview_store_recoding(aview);
 	warn_of_diversity(aview);
 	PopActiveSnapshot();
 	return view;

@@ -113,6 +113,8 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->t = isnull ? 0 : DatumGetFloat8(value);
 	value = attribute(row, desc, Anum_aview_match, &isnull);
 	aview->match = strcmp(TextDatumGetCString(value), "witness") == 0 ? MATCH_WITNESS : MATCH_COVER;
+	value = attribute(row, desc, Anum_aview_algorithm, &isnull);
+	aview->algorithm = strcmp(TextDatumGetCString(value), "mondrian") == 0 ? ALGORITHM_MONDRIAN : ALGORITHM_DATAFLY;
 	value = attribute(row, desc, Anum_aview_block_size, &isnull);
 	aview->block_size = isnull ? 0 : DatumGetInt32(value);
 }
@@ -334,8 +336,11 @@ aview_load(int32 id)
 	read_source(aview);
 	read_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id), read_column, aview);
 	list_quasi(aview);
-	read_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id), read_step, aview);
-	complete_steps(aview);
+	if (aview->algorithm == ALGORITHM_DATAFLY)
+	{
+		read_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id), read_step, aview);
+		complete_steps(aview);
+	}
 	MemoryContextSwitchTo(old);
 	return aview;
 }

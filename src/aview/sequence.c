@@ -11,107 +11,17 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "executor/tuptable.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
-#include "scan/source.h"
+#include "aview/survey.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalization_sequence);
 PG_FUNCTION_INFO_V1(kanon_refresh_sequence);
 PG_FUNCTION_INFO_V1(kanon_uncovered);
-
-/* All values of some columns, counted. */
-typedef struct Survey
-{
-	int ncolumns;
-	Dictionary **columns;
-	int64 **rows; /* per column, of each code */
-	int *room;
-	MemoryContext context;
-} Survey;
-
-static void
-survey_value(Survey *survey, int column, int32 code)
-{
-	if (code >= survey->room[column])
-	{
-		int room = Max(64, 2 * code);
-		MemoryContext old = MemoryContextSwitchTo(survey->context);
-
-		survey->rows[column] = survey->rows[column] ? repalloc_huge(survey->rows[column], room * sizeof(int64))
-													: palloc(room * sizeof(int64));
-		memset(survey->rows[column] + survey->room[column], 0, (room - survey->room[column]) * sizeof(int64));
-		survey->room[column] = room;
-		MemoryContextSwitchTo(old);
-	}
-	survey->rows[column][code]++;
-}
-
-static bool
-survey_row(void *arg, TupleTableSlot *slot)
-{
-	Survey *survey = arg;
-
-	slot_getallattrs(slot);
-	for (int i = 0; i < survey->ncolumns; i++)
-		survey_value(survey, i, dictionary_code(survey->columns[i], slot->tts_values[i], slot->tts_isnull[i]));
-	CHECK_FOR_INTERRUPTS();
-	return true;
-}
-
-/*
- * Reads the source as the view's owner, whoever asked for it: its functions and
- * those of its types are the owner's, and must not run with an administrator's
- * rights because he refreshes a sequence.
- */
-static void
-run_survey(const AView *aview, List *columns, Survey *survey)
-{
-	int nest_level = NewGUCNestLevel();
-	SourceRun *run;
-	Oid user;
-	int context;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(aview->owner, context | SECURITY_RESTRICTED_OPERATION);
-	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
-	source_pump(run, survey_row, survey);
-	source_end(run);
-	AtEOXact_GUC(false, nest_level);
-	SetUserIdAndSecContext(user, context);
-}
-
-static Survey *
-survey_columns(const AView *aview, List *columns)
-{
-	Survey *survey = palloc0(sizeof(Survey));
-	int count = list_length(columns);
-	ListCell *cell;
-
-	survey->context = CurrentMemoryContext;
-	survey->columns = palloc(Max(count, 1) * sizeof(Dictionary *));
-	survey->rows = palloc0(Max(count, 1) * sizeof(int64 *));
-	survey->room = palloc0(Max(count, 1) * sizeof(int));
-	foreach (cell, columns)
-	{
-		AViewColumn *column = &aview->columns[lfirst_int(cell)];
-
-		survey->columns[survey->ncolumns] = dictionary_create(column->source_type, column->dgh);
-		survey_value(survey, survey->ncolumns, NULL_CODE);
-		survey->rows[survey->ncolumns++][NULL_CODE] = 0;
-	}
-	if (count > 0)
-		run_survey(aview, columns, survey);
-	return survey;
-}
 
 /* How many different values a column shows at a level. */
 static int
@@ -169,10 +79,10 @@ next_column(const Survey *survey, const int *level)
 }
 
 /* Computes the sequence and stores it in place of the old one. */
-void
-aview_store_sequence(AView *aview)
+static void
+store_sequence(AView *aview)
 {
-	Survey *survey = survey_columns(aview, quasi_columns(aview));
+	Survey *survey = survey_columns(aview, quasi_columns(aview), false);
 	int *level = palloc0(Max(aview->nquasi, 1) * sizeof(int));
 	Oid types[4] = {INT4OID, INT4OID, INT2OID, INT4OID};
 	Datum values[4] = {Int32GetDatum(aview->id)};
@@ -190,11 +100,21 @@ aview_store_sequence(AView *aview)
 	}
 }
 
+/* Learns from the rows of today which cells there are to be. */
+void
+aview_store_recoding(AView *aview)
+{
+	if (aview->algorithm == ALGORITHM_MONDRIAN)
+		aview_store_tree(aview);
+	else
+		store_sequence(aview);
+}
+
 /* How many different values, NULL aside, a column has. */
 int64
 aview_count_distinct(const AView *aview, int column)
 {
-	Survey *survey = survey_columns(aview, list_make1_int(column));
+	Survey *survey = survey_columns(aview, list_make1_int(column), false);
 
 	survey->rows[0][NULL_CODE] = 0;
 	return count_distinct(survey, 0, 0);
@@ -240,7 +160,7 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 Datum
 kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
-	aview_store_sequence(load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS));
+	aview_store_recoding(load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS));
 	PG_RETURN_VOID();
 }
 
@@ -253,7 +173,7 @@ is_uncovered(const Dictionary *dictionary, int32 code)
 	if (code == NULL_CODE)
 		return true;
 	gen_view(dictionary->levels[0].values[code], &view);
-	return (view.flags & GEN_UNKNOWN) != 0;
+	return view.kind != GEN_ANY && dictionary->dgh->methods->depth(dictionary->dgh, &view) < 0;
 }
 
 /* uncovered(view): raw values that its hierarchies do not know, for its owner */
@@ -271,7 +191,7 @@ kanon_uncovered(PG_FUNCTION_ARGS)
 			columns = lappend_int(columns, i);
 	}
 	kanon_materialize(fcinfo);
-	survey = survey_columns(aview, columns);
+	survey = survey_columns(aview, columns, false);
 	for (int i = 0; i < survey->ncolumns; i++)
 	{
 		NameData name;

@@ -2,9 +2,9 @@
  * chain.c
  *		Climbing the steps of a recoding.
  *
- * Groups start as classes.  Each step moves every group that is not published
- * one level up in one column; groups that meet become one and are checked
- * again.  The work of a step is that of hashing the groups still there.
+ * Groups start as classes.  Each step moves the groups that are not published
+ * to larger cells; groups that meet become one and are checked again.  The work
+ * of a step is that of hashing the groups still there.
  */
 #include "recode/recode.h"
 
@@ -12,10 +12,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* Classes that are together so far.  Its codes are at the levels of the step. */
+/* Classes that are together so far, in the cell of a place. */
 struct Group
 {
-	int32 *codes;
+	int32 *place;
 	int64 rows;
 	int k; /* the largest that a row asks for */
 	Bag *individuals; /* null where rows are counted */
@@ -43,20 +43,20 @@ typedef struct GroupEntry
 } GroupEntry;
 
 static inline uint32
-hash_group(const int32 *codes, int count)
+hash_place(const int32 *place, int count)
 {
-	return hash_bytes((const unsigned char *) codes, count * sizeof(int32));
+	return hash_bytes((const unsigned char *) place, count * sizeof(int32));
 }
 
 #define CLIMB(tb) ((Climb *) (tb)->private_data)
-#define WIDTH(tb) (CLIMB(tb)->recoder->ncolumns)
+#define WIDTH(tb) (CLIMB(tb)->recoder->width)
 
 #define SH_PREFIX groupindex
 #define SH_ELEMENT_TYPE GroupEntry
 #define SH_KEY_TYPE Group *
 #define SH_KEY group
-#define SH_HASH_KEY(tb, k) hash_group((k)->codes, WIDTH(tb))
-#define SH_EQUAL(tb, a, b) (memcmp((a)->codes, (b)->codes, WIDTH(tb) * sizeof(int32)) == 0)
+#define SH_HASH_KEY(tb, k) hash_place((k)->place, WIDTH(tb))
+#define SH_EQUAL(tb, a, b) (memcmp((a)->place, (b)->place, WIDTH(tb) * sizeof(int32)) == 0)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
 #define SH_SCOPE static inline
@@ -75,14 +75,14 @@ typedef struct CellEntry
 static inline uint32
 hash_cell(const Cell *cell, int width)
 {
-	return hash_combine(hash_group(cell->codes, width), murmurhash32(cell->step * 2 + cell->suppressed));
+	return hash_combine(hash_place(cell->place, width), murmurhash32(cell->step * 2 + cell->suppressed));
 }
 
 static inline bool
 same_cell(const Cell *a, const Cell *b, int width)
 {
 	return a->step == b->step && a->suppressed == b->suppressed &&
-		   memcmp(a->codes, b->codes, width * sizeof(int32)) == 0;
+		   memcmp(a->place, b->place, width * sizeof(int32)) == 0;
 }
 
 #define RECODER(tb) ((Recoder *) (tb)->private_data)
@@ -91,8 +91,8 @@ same_cell(const Cell *a, const Cell *b, int width)
 #define SH_ELEMENT_TYPE CellEntry
 #define SH_KEY_TYPE Cell *
 #define SH_KEY cell
-#define SH_HASH_KEY(tb, k) hash_cell(k, RECODER(tb)->ncolumns)
-#define SH_EQUAL(tb, a, b) same_cell(a, b, RECODER(tb)->ncolumns)
+#define SH_HASH_KEY(tb, k) hash_cell(k, RECODER(tb)->width)
+#define SH_EQUAL(tb, a, b) same_cell(a, b, RECODER(tb)->width)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
 #define SH_SCOPE static inline
@@ -100,21 +100,27 @@ same_cell(const Cell *a, const Cell *b, int width)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Fills in what follows from the columns, steps and context of a recoder. */
+/* Fills in what follows from the columns, steps or tree, and context of a recoder. */
 void
 recoder_prepare(Recoder *recoder)
 {
-	int width = recoder->ncolumns;
-
-	recoder->levels = palloc0((Size) (recoder->nsteps + 1) * Max(width, 1) * sizeof(int16));
-	for (int step = 1; step <= recoder->nsteps; step++)
-	{
-		int16 *levels = recoder->levels + step * width;
-
-		memcpy(levels, levels - width, width * sizeof(int16));
-		levels[recoder->steps[step - 1].column] = recoder->steps[step - 1].level;
-	}
+	if (recoder->tree)
+		tree_prepare(recoder);
+	else
+		chain_prepare(recoder);
 	recoder_forget_cells(recoder, recoder->context);
+}
+
+/* Are two classes, by their codes at level 0, in one cell of a step? */
+bool
+recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others)
+{
+	int32 place[MAX_PLACE];
+	int32 other[MAX_PLACE];
+
+	recoder->nesting->locate(recoder, step, codes, place);
+	recoder->nesting->locate(recoder, step, others, other);
+	return memcmp(place, other, recoder->width * sizeof(int32)) == 0;
 }
 
 /* Starts a new set of cells, which will live in the given context. */
@@ -133,26 +139,26 @@ recoder_groups(const Recoder *recoder)
 }
 
 static Cell *
-make_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed)
+make_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 {
-	int width = recoder->ncolumns;
-	Size values = offsetof(Cell, values) + width * sizeof(Datum);
-	Cell *cell = palloc0(values + width * (sizeof(int32) + sizeof(bool)));
+	int ncolumns = recoder->ncolumns;
+	Size values = offsetof(Cell, values) + ncolumns * sizeof(Datum);
+	Cell *cell = palloc0(values + recoder->width * sizeof(int32) + ncolumns * sizeof(bool));
 
 	cell->step = step;
 	cell->suppressed = suppressed;
-	cell->codes = (int32 *) ((char *) cell + values);
-	cell->nulls = (bool *) (cell->codes + width);
-	memcpy(cell->codes, codes, width * sizeof(int32));
+	cell->place = (int32 *) ((char *) cell + values);
+	cell->nulls = (bool *) (cell->place + recoder->width);
+	memcpy(cell->place, place, recoder->width * sizeof(int32));
 	return cell;
 }
 
-/* The cell of some codes at a step. */
+/* The cell of a place at a step. */
 Cell *
-recoder_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed)
+recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 {
 	MemoryContext old = MemoryContextSwitchTo(recoder->context);
-	Cell *cell = make_cell(recoder, step, codes, suppressed);
+	Cell *cell = make_cell(recoder, step, place, suppressed);
 	CellEntry *entry;
 	bool found;
 
@@ -161,10 +167,12 @@ recoder_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed)
 		pfree(cell);
 	for (int i = 0; i < recoder->ncolumns && !found; i++)
 	{
-		int level = recoder_level(recoder, step, i);
+		CellValue value = {.value = gen_any(0)};
 
-		cell->nulls[i] = !suppressed && level == 0 && codes[i] == NULL_CODE;
-		cell->values[i] = suppressed ? gen_any(0) : recoder->columns[i]->levels[level].values[codes[i]];
+		if (!suppressed)
+			value = recoder->nesting->value(recoder, step, place, i);
+		cell->nulls[i] = value.isnull;
+		cell->values[i] = value.value;
 	}
 	MemoryContextSwitchTo(old);
 	return entry->cell;
@@ -182,16 +190,16 @@ start_groups(Climb *climb)
 	Histogram *histogram = climb->histogram;
 	Recoder *recoder = climb->recoder;
 	Group *groups = palloc_extended(Max(histogram->nclasses, 1) * sizeof(Group), MCXT_ALLOC_HUGE);
-	int32 *codes = palloc_extended(Max((Size) histogram->nclasses * recoder->ncolumns, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	int32 *places = palloc_extended(Max((Size) histogram->nclasses * recoder->width, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 
-	memcpy(codes, histogram->codes, (Size) histogram->nclasses * recoder->ncolumns * sizeof(int32));
 	climb->groups = palloc_extended(Max(histogram->nclasses, 1) * sizeof(Group *), MCXT_ALLOC_HUGE);
 	climb->next_class = palloc_extended(Max(histogram->nclasses, 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	for (int class = 0; class < histogram->nclasses; class ++)
 	{
 		Group *group = &groups[class];
 
-		group->codes = codes + (Size) class * recoder->ncolumns;
+		group->place = places + (Size) class * recoder->width;
+		recoder->nesting->locate(recoder, climb->step, histogram->codes + (Size) class * recoder->ncolumns, group->place);
 		group->rows = histogram->rows[class];
 		group->k = histogram->k ? histogram->k[class] : recoder->k;
 		group->individuals = histogram->individuals ? &histogram->individuals[class] : NULL;
@@ -207,7 +215,7 @@ start_groups(Climb *climb)
 static void
 publish(Climb *climb, const Group *group, bool suppressed)
 {
-	Cell *cell = recoder_cell(climb->recoder, climb->step, group->codes, suppressed);
+	Cell *cell = recoder_cell(climb->recoder, climb->step, group->place, suppressed);
 
 	for (int class = group->first_class; class >= 0; class = climb->next_class[class])
 		climb->histogram->cells[class] = cell;
@@ -222,13 +230,14 @@ check_groups(Climb *climb)
 	for (int i = 0; i < climb->ngroups; i++)
 	{
 		Group *group = climb->groups[i];
+		bool due = climb->recoder->nesting->due(climb->recoder, group->place) <= climb->step;
 
-		if (group->changed &&
+		if (due && group->changed &&
 			privacy_holds(climb->recoder, group->k, group->individuals ? group->individuals->size : group->rows, group->sensitive))
 			publish(climb, group, false);
 		else
 			climb->groups[left++] = group;
-		group->changed = false;
+		group->changed = group->changed && !due;
 	}
 	climb->ngroups = left;
 }
@@ -252,22 +261,19 @@ merge(Climb *climb, Group *group, Group *other)
 	MemoryContextSwitchTo(old);
 }
 
+/* Makes groups that have the same place one. */
 static void
-take_step(Climb *climb)
+join_groups(Climb *climb)
 {
-	RecodeStep step = climb->recoder->steps[climb->step++];
-	const int32 *parent = climb->recoder->columns[step.column]->levels[step.level - 1].parent;
 	groupindex_hash *index = groupindex_create(CurrentMemoryContext, climb->ngroups, climb);
 	int left = 0;
 
 	for (int i = 0; i < climb->ngroups; i++)
 	{
 		Group *group = climb->groups[i];
-		GroupEntry *entry;
 		bool found;
+		GroupEntry *entry = groupindex_insert(index, group, &found);
 
-		group->codes[step.column] = parent[group->codes[step.column]];
-		entry = groupindex_insert(index, group, &found);
 		if (found)
 			merge(climb, entry->group, group);
 		else
@@ -277,6 +283,17 @@ take_step(Climb *climb)
 	}
 	climb->ngroups = left;
 	groupindex_destroy(index);
+}
+
+static void
+take_step(Climb *climb)
+{
+	const Nesting *nesting = climb->recoder->nesting;
+
+	climb->step++;
+	for (int i = 0; i < climb->ngroups; i++)
+		nesting->climb(climb->recoder, climb->step, climb->groups[i]->place);
+	join_groups(climb);
 }
 
 /* Leaves what is known of unpublished groups with their first classes. */
@@ -311,11 +328,11 @@ recode(Histogram *histogram, int first_step, int last_step)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon recode", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	Climb climb = {.histogram = histogram, .recoder = histogram->recoder};
+	Climb climb = {.histogram = histogram, .recoder = histogram->recoder, .step = first_step};
 
 	start_groups(&climb);
-	while (climb.step < first_step)
-		take_step(&climb);
+	if (first_step > 0 || !climb.recoder->nesting->classes_apart)
+		join_groups(&climb);
 	check_groups(&climb);
 	while (climb.step < last_step && climb.ngroups > 0)
 	{

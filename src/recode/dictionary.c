@@ -138,8 +138,8 @@ intern_value(Dictionary *dictionary, int level, Datum value, bool *found)
 	return entry->code;
 }
 
-static Datum
-root_value(const Dictionary *dictionary)
+Datum
+dictionary_root(const Dictionary *dictionary)
 {
 	return dictionary->dgh ? dgh_root(dictionary->dgh) : gen_any(0);
 }
@@ -157,7 +157,7 @@ add_ancestors(Dictionary *dictionary, int32 code, Datum value)
 		int32 above_code;
 
 		if (at_root || DatumGetPointer(value) == NULL || dictionary->dgh == NULL)
-			above = root_value(dictionary);
+			above = dictionary_root(dictionary);
 		else
 			above = dgh_climb(dictionary->dgh, value, height, &at_root);
 		above_code = intern_value(dictionary, height, above, &found);
@@ -281,6 +281,45 @@ dictionary_value(Dictionary *dictionary, Datum value)
 {
 	Datum raw = level_zero_value(dictionary, value);
 
+	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
+}
+
+/*
+ * The same from the text form of such a value, without the type's input function:
+ * that may be anyone's code.
+ */
+Datum
+dictionary_read(Dictionary *dictionary, const char *text)
+{
+	int len = strlen(text);
+	Numeric number;
+	int64 day;
+	Datum raw;
+
+	switch (dictionary->type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+			raw = gen_parse_number(text, len, &number) ? gen_numeric_interval(GEN_POINT, number, number) : gen_label(text, len, 0);
+			break;
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			raw = gen_parse_date(text, len, &day) ? gen_whole_interval(GEN_DATE, GEN_POINT, day, day) : gen_label(text, len, 0);
+			break;
+		case BPCHAROID:
+		case TEXTOID:
+		case VARCHAROID:
+		case NAMEOID:
+			raw = gen_label(text, len, GEN_FROM_TEXT);
+			break;
+		default:
+			raw = dictionary->type == kanon_generalized_type() ? gen_parse(text, len) : gen_label(text, len, 0);
+	}
 	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 }
 

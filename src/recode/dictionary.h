@@ -43,6 +43,9 @@ extern int32 dictionary_code(Dictionary *dictionary, Datum value, bool isnull);
 
 /* A raw value as a generalized one at level 0, whatever its type. */
 extern Datum dictionary_value(Dictionary *dictionary, Datum value);
+extern Datum dictionary_read(Dictionary *dictionary, const char *text);
+/* What covers all values of the column. */
+extern Datum dictionary_root(const Dictionary *dictionary);
 
 /* The code that a code of one level has on a higher one. */
 static inline int32

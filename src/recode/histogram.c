@@ -322,9 +322,11 @@ histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg)
 uint32
 histogram_hash(const Recoder *recoder, const int32 *codes, int step)
 {
+	int32 place[MAX_PLACE];
 	uint32 hash = 0;
 
-	for (int i = 0; i < recoder->ncolumns; i++)
-		hash = hash_combine(hash, murmurhash32(dictionary_climb(recoder->columns[i], codes[i], 0, recoder_level(recoder, step, i))));
+	recoder->nesting->locate(recoder, step, codes, place);
+	for (int i = 0; i < recoder->width; i++)
+		hash = hash_combine(hash, murmurhash32(place[i]));
 	return hash;
 }

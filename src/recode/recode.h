@@ -2,11 +2,14 @@
  * recode.h
  *		Recoding: from rows to the cells in which they are published.
  *
- * A recoding is a chain of steps, each of which raises one column by one level.
- * The rows that agree in all columns at a step form a cell; cells of later steps
- * are unions of cells of earlier ones.  A row is published in the first cell on
- * its way whose unpublished rows satisfy the privacy predicate.  What is left
- * after the last step, where every column is at its root, is suppressed.
+ * A recoding is a number of steps, each of which makes cells larger: cells of
+ * later steps are unions of cells of earlier ones.  A row is published in the
+ * first cell on its way whose unpublished rows satisfy the privacy predicate.
+ * What is left after the last step, where there is one cell, is suppressed.
+ *
+ * Which cells there are is a matter of two nestings: a chain, each step of which
+ * raises one column by one level (levels.c), or a tree of boxes, each step of
+ * which leads from the deepest boxes to those around them (celltree.c).
  *
  * Since cells are nested, the rows of one cell decide alone what is published
  * inside it.  Recoding all rows, or only those of a cell up to that cell's step,
@@ -19,7 +22,12 @@
 
 #include "recode/dictionary.h"
 
-/* Step s raises steps[s - 1].column to steps[s - 1].level. */
+#include "access/htup_details.h"
+
+/* A place has at most one number for each column of a row. */
+#define MAX_PLACE MaxTupleAttributeNumber
+
+/* A chain's step s raises steps[s - 1].column to steps[s - 1].level. */
 typedef struct RecodeStep
 {
 	int column;
@@ -47,14 +55,44 @@ typedef struct RecodeSensitive
 	ValueTree *tree; /* DISTANCE_HIERARCHICAL */
 } RecodeSensitive;
 
-typedef struct Recoder
+/* What is published of a column in a cell: the smallest value that covers it. */
+typedef struct CellValue
+{
+	Datum value;
+	bool isnull;
+	bool raw; /* no other value is in the cell */
+} CellValue;
+
+typedef struct Recoder Recoder;
+
+/*
+ * How cells are nested.  A place says in which cell of a step a class is: it is a
+ * few numbers, the same ones for all classes of the cell.
+ */
+typedef struct Nesting
+{
+	bool classes_apart; /* each class has a place of its own at step 0 */
+
+	/* The place of a class, which is given by its codes at level 0. */
+	void (*locate)(const Recoder *recoder, int step, const int32 *codes, int32 *place);
+	/* Moves a place on to a step from the one before. */
+	void (*climb)(const Recoder *recoder, int step, int32 *place);
+	/* The step at which a place's cell is complete: nothing is published in it before. */
+	int (*due)(const Recoder *recoder, const int32 *place);
+	CellValue (*value)(const Recoder *recoder, int step, const int32 *place, int column);
+} Nesting;
+
+struct Recoder
 {
 	MemoryContext context;
 	int ncolumns;
 	Dictionary **columns;
 	int nsteps;
-	RecodeStep *steps;
-	int16 *levels; /* of each column after each step: levels[step * ncolumns + column] */
+	const Nesting *nesting;
+	int width;			   /* of a place */
+	RecodeStep *steps;	   /* of a chain */
+	int16 *levels;		   /* of each column after each step: levels[step * ncolumns + column] */
+	struct CellTree *tree; /* of boxes, instead of a chain */
 
 	/* The privacy predicate. */
 	int k;
@@ -69,7 +107,7 @@ typedef struct Recoder
 	RecodeSensitive *sensitive;
 
 	struct cellindex_hash *cells;
-} Recoder;
+};
 
 /* A published cell, or the set of suppressed rows. */
 typedef struct Cell
@@ -77,8 +115,8 @@ typedef struct Cell
 	int step;
 	bool suppressed;
 	bool witnessed; /* a member satisfies the query's conditions */
-	bool *nulls;	/* of each column, as all that follows; in one piece of memory */
-	int32 *codes;	/* at its level */
+	bool *nulls;	/* of each column, as the values; in one piece of memory */
+	int32 *place;
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
 } Cell;
 
@@ -141,8 +179,17 @@ extern void bag_merge(Bag *bag, const Bag *other, int limit);
 extern void recoder_prepare(Recoder *recoder);
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
 extern void recode(Histogram *histogram, int first_step, int last_step);
-extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *codes, bool suppressed);
+extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed);
+extern bool recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others);
 extern bool recoder_groups(const Recoder *recoder);
+
+/* levels.c */
+extern const Nesting chain_nesting;
+extern void chain_prepare(Recoder *recoder);
+
+/* celltree.c */
+extern const Nesting tree_nesting;
+extern void tree_prepare(Recoder *recoder);
 
 /* privacy.c */
 typedef struct Group Group;
@@ -151,11 +198,5 @@ extern bool privacy_holds(const Recoder *recoder, int k, int64 individuals, cons
 /* valuetree.c */
 extern ValueTree *valuetree_create(const Dictionary *dictionary, int ncodes);
 extern double valuetree_distance(const ValueTree *tree, const double *share, const double *other);
-
-static inline int
-recoder_level(const Recoder *recoder, int step, int column)
-{
-	return recoder->levels[step * recoder->ncolumns + column];
-}
 
 #endif

@@ -91,6 +91,8 @@ create_recoder(Anonymizer *anonymizer)
 	recoder->columns = palloc(Max(aview->nquasi, 1) * sizeof(Dictionary *));
 	for (int i = 0; i < aview->nquasi; i++)
 		recoder->columns[i] = anonymizer->dictionaries[aview->quasi[i]];
+	if (aview->algorithm == ALGORITHM_MONDRIAN)
+		recoder->tree = aview_load_tree(aview);
 	recoder->nsteps = aview->nsteps;
 	recoder->steps = aview->steps;
 	recoder->count_rows = aview_counts_rows(aview);

@@ -357,21 +357,21 @@ List *
 region_of_codes(const AView *aview, const Recoder *recoder, int step, const int32 *codes)
 {
 	List *conditions = NIL;
+	int32 place[MAX_PLACE];
 
+	recoder->nesting->locate(recoder, step, codes, place);
 	for (int i = 0; i < recoder->ncolumns; i++)
 	{
-		Dictionary *dictionary = recoder->columns[i];
-		int level = recoder_level(recoder, step, i);
-		int32 code = dictionary_climb(dictionary, codes[i], 0, level);
+		CellValue value = recoder->nesting->value(recoder, step, place, i);
 		GenView view;
 
-		if (level == 0 && code == NULL_CODE)
+		if (value.isnull)
 		{
 			conditions = lappend(conditions, null_test(aview, aview->quasi[i]));
 			continue;
 		}
-		gen_view(dictionary->levels[level].values[code], &view);
-		if (level > 0)
+		gen_view(value.value, &view);
+		if (!value.raw)
 			conditions = list_concat(conditions, covered_region(aview, aview->quasi[i], &view));
 		else if (view.kind != GEN_ANY)
 			conditions = list_concat(conditions, single_region(&aview->columns[aview->quasi[i]],

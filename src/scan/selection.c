@@ -109,20 +109,6 @@ recode_all(Selection *selection)
 	selection->complete = true;
 }
 
-static bool
-is_within(const Recoder *recoder, const int32 *codes, const int32 *center, int step)
-{
-	for (int i = 0; i < recoder->ncolumns; i++)
-	{
-		int level = recoder_level(recoder, step, i);
-
-		if (dictionary_climb(recoder->columns[i], codes[i], 0, level) !=
-			dictionary_climb(recoder->columns[i], center[i], 0, level))
-			return false;
-	}
-	return true;
-}
-
 /* Counts the members of a cell; false if they are too many. */
 static bool
 count_cell(Selection *selection, List *conditions, int step, Histogram *histogram)
@@ -136,7 +122,7 @@ count_cell(Selection *selection, List *conditions, int step, Histogram *histogra
 		CHECK_FOR_INTERRUPTS();
 		selection->budget--;
 		if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
-			is_within(anonymizer->recoder, anonymizer->row.codes, selection->codes, step))
+			recoder_together(anonymizer->recoder, step, anonymizer->row.codes, selection->codes))
 			histogram_add(histogram, &anonymizer->row);
 	}
 	source_end(run);
@@ -188,6 +174,17 @@ known_cell(Selection *selection)
 	return class < 0 ? NULL : classes->cells[class];
 }
 
+/* The first step at which the row at hand may be published. */
+static int
+first_step(const Selection *selection)
+{
+	const Recoder *recoder = selection->anonymizer->recoder;
+	int32 place[MAX_PLACE];
+
+	recoder->nesting->locate(recoder, 0, selection->codes, place);
+	return recoder->nesting->due(recoder, place);
+}
+
 /* The cell in which the row at hand is published. */
 static Cell *
 settle(Selection *selection)
@@ -201,7 +198,7 @@ settle(Selection *selection)
 	if (cell == NULL)
 		anonymizer_learn_distributions(selection->anonymizer);
 	/* Larger and larger cells: every step would often be a step for nothing. */
-	for (int step = 0; cell == NULL && !selection->complete; step += stride++)
+	for (int step = first_step(selection); cell == NULL && !selection->complete; step += stride++)
 	{
 		if (step >= recoder->nsteps || !probe(selection, step))
 			recode_all(selection);

@@ -1,0 +1,126 @@
+/*
+ * order.c
+ *		The values of a column, one behind the other.
+ */
+#include "recode/order.h"
+
+#include "catalog/pg_type.h"
+
+#include "hierarchy/tree.h"
+
+static ValueSort
+sort_of(const Dictionary *dictionary, const GenView *view)
+{
+	const Dgh *dgh = dictionary->dgh;
+
+	if (GEN_IS_INTERVAL(view) && gen_is_point(view))
+		return GEN_IS_NUMBER(view) ? SORT_NUMBER : SORT_DATE;
+	if (view->kind == GEN_NODE && dgh && dgh->kind == DGH_TREE && (view->flags & GEN_LEAF))
+		return SORT_LEAF;
+	if (view->kind == GEN_PREFIX && dgh && dgh->kind == DGH_PREFIX)
+		return SORT_CODE;
+	return SORT_WORD;
+}
+
+void
+order_value(const Dictionary *dictionary, Datum value, OrderedValue *result)
+{
+	memset(result, 0, sizeof(OrderedValue));
+	result->value = value;
+	result->sort = SORT_NULL;
+	if (DatumGetPointer(value) == NULL)
+		return;
+	gen_view(value, &result->view);
+	result->sort = sort_of(dictionary, &result->view);
+	if (result->sort >= SORT_CODE)
+		result->text = gen_text(&result->view, &result->len);
+}
+
+int
+order_compare(const OrderedValue *a, const OrderedValue *b)
+{
+	int order;
+
+	if (a->sort != b->sort)
+		return a->sort < b->sort ? -1 : 1;
+	switch (a->sort)
+	{
+		case SORT_NUMBER:
+		case SORT_DATE:
+			return gen_bound_cmp(&a->view, false, &b->view, false);
+		case SORT_LEAF:
+			return a->view.lo < b->view.lo ? -1 : a->view.lo > b->view.lo;
+		case SORT_CODE:
+		case SORT_WORD:
+			order = memcmp(a->text, b->text, Min(a->len, b->len));
+			return order != 0 ? order : a->len - b->len;
+		case SORT_NULL:
+			break;
+	}
+	return 0;
+}
+
+/*
+ * What another view has published, and no hierarchy orders, has no order: its
+ * text does not say which of several values it is.
+ */
+bool
+order_is_known(const Dictionary *dictionary)
+{
+	return dictionary->dgh || dictionary->type != kanon_generalized_type();
+}
+
+/* Are there only whole numbers, or days, so that [1,2) is 1? */
+static bool
+is_whole(const Dictionary *dictionary, ValueSort sort)
+{
+	return sort == SORT_DATE || dictionary->type == INT2OID || dictionary->type == INT4OID || dictionary->type == INT8OID;
+}
+
+static Datum
+cover_interval(const Dictionary *dictionary, const GenView *lo, const GenView *hi, bool open)
+{
+	uint8 flags = GEN_LOWER_INC | (open ? 0 : GEN_UPPER_INC);
+
+	if (lo->kind == GEN_NUMERIC || hi->kind == GEN_NUMERIC)
+		return gen_numeric_interval(flags, gen_numeric_bound(lo, false), gen_numeric_bound(hi, false));
+	if (open && is_whole(dictionary, lo->kind == GEN_DATE ? SORT_DATE : SORT_NUMBER) && hi->ilo - 1 == lo->ilo)
+		return gen_whole_interval(lo->kind, GEN_POINT, lo->ilo, lo->ilo);
+	return gen_whole_interval(lo->kind, flags, lo->ilo, hi->ilo);
+}
+
+static Datum
+cover_leaves(const Dictionary *dictionary, int32 first, int32 last)
+{
+	DghTree *tree = dictionary->dgh->tree;
+	int32 node = tree->leaf[first];
+
+	while (tree->hi[node] <= last)
+		node = tree->parent[node];
+	return tree_value(dictionary->dgh, node);
+}
+
+Datum
+order_cover(const Dictionary *dictionary, const OrderedValue *lo, const OrderedValue *hi, bool open)
+{
+	int order = order_compare(lo, hi);
+
+	if (order == 0 && !open)
+		return lo->value;
+	if (lo->sort != hi->sort || order >= 0)
+		return dictionary_root(dictionary);
+	switch (lo->sort)
+	{
+		case SORT_NUMBER:
+		case SORT_DATE:
+			return cover_interval(dictionary, &lo->view, &hi->view, open);
+		case SORT_LEAF:
+			return cover_leaves(dictionary, lo->view.lo, hi->view.lo - (open ? 1 : 0));
+		case SORT_CODE:
+			return open ? dictionary_root(dictionary) : dgh_join(dictionary->dgh, lo->value, hi->value);
+		case SORT_WORD:
+		case SORT_NULL:
+			break;
+	}
+	return dictionary_root(dictionary);
+}
