@@ -14,6 +14,7 @@
 
 #include "hierarchy/dgh.h"
 #include "policy/policy.h"
+#include "progress.h"
 #include "scan/aviewscan.h"
 #include "trigger.h"
 
@@ -24,6 +25,7 @@ void _PG_init(void);
 void
 _PG_init(void)
 {
+	progress_init();
 	dgh_cache_init();
 	aview_planner_init();
 	aview_explain_init();

@@ -17,11 +17,12 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "asowner.h"
+#include "progress.h"
 #include "scan/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalization_sequence);
@@ -36,6 +37,7 @@ typedef struct Survey
 	int64 **rows; /* per column, of each code */
 	int *room;
 	MemoryContext context;
+	int64 nrows;
 } Survey;
 
 static void
@@ -63,6 +65,8 @@ survey_row(void *arg, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	for (int i = 0; i < survey->ncolumns; i++)
 		survey_value(survey, i, dictionary_code(survey->columns[i], slot->tts_values[i], slot->tts_isnull[i]));
+	if (++survey->nrows % 10000 == 0)
+		progress_done(survey->nrows);
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }
@@ -75,18 +79,15 @@ survey_row(void *arg, TupleTableSlot *slot)
 static void
 run_survey(const AView *aview, List *columns, Survey *survey)
 {
-	int nest_level = NewGUCNestLevel();
+	AsOwner scope;
 	SourceRun *run;
-	Oid user;
-	int context;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(aview->owner, context | SECURITY_RESTRICTED_OPERATION);
+	progress_phase(PHASE_READING, 0);
+	as_owner_start(&scope, aview->owner);
 	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
 	source_end(run);
-	AtEOXact_GUC(false, nest_level);
-	SetUserIdAndSecContext(user, context);
+	as_owner_end(&scope);
 }
 
 static Survey *
@@ -240,7 +241,11 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 Datum
 kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
-	aview_store_sequence(load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS));
+	AView *aview = load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS);
+
+	progress_start(fcinfo);
+	aview_store_sequence(aview);
+	progress_end();
 	PG_RETURN_VOID();
 }
 
@@ -271,7 +276,9 @@ kanon_uncovered(PG_FUNCTION_ARGS)
 			columns = lappend_int(columns, i);
 	}
 	kanon_materialize(fcinfo);
+	progress_start(fcinfo);
 	survey = survey_columns(aview, columns);
+	progress_end();
 	for (int i = 0; i < survey->ncolumns; i++)
 	{
 		NameData name;
