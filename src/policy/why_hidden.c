@@ -11,9 +11,10 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+#include "asowner.h"
 
 PG_FUNCTION_INFO_V1(kanon_why_hidden);
 
@@ -216,9 +217,7 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	Oid view = PG_GETARG_OID(0);
 	int32 id = aview_id_of_view(view);
 	Question question = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	int nest_level;
-	Oid user;
-	int context;
+	AsOwner scope;
 
 	if (!pg_class_ownercheck(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
@@ -226,11 +225,8 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	question.ids = read_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
 	/* The source's functions are its owner's, whoever asks. */
-	nest_level = NewGUCNestLevel();
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(question.aview->owner, context | SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, question.aview->owner);
 	explain_rows(&question);
-	AtEOXact_GUC(false, nest_level);
-	SetUserIdAndSecContext(user, context);
+	as_owner_end(&scope);
 	return (Datum) 0;
 }
