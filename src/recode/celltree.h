@@ -14,8 +14,8 @@
 
 typedef struct CellBox
 {
-	int32 parent; /* the box around it, which has a smaller number */
-	int32 column; /* in which it is smaller */
+	int32 parent;	/* the box around it, which has a smaller number */
+	int32 column;	/* in which it is smaller */
 	const char *lo; /* text forms of the least and the greatest value; null is NULL */
 	const char *hi;
 	bool open; /* without hi itself */

@@ -4,8 +4,7 @@
  *
  * Numbers come first, then dates, the leaves of the column's tree in their order,
  * the codes of a prefix hierarchy and all other words by their bytes, and NULL.
- * Values that are next to each other so have little in common to cover them:
- * what lies between two of one sort has a smallest value that covers it.
+ * So what lies between two values of a hierarchy has a small value that covers it.
  */
 #ifndef KANON_ORDER_H
 #define KANON_ORDER_H
@@ -32,7 +31,7 @@ typedef struct OrderedValue
 	int len;
 } OrderedValue;
 
-/* Is there no gap between two values of a sort that are next to each other among those of a column? */
+/* May a value lie between two of this sort, and be covered by what covers them? */
 #define SORT_IS_DENSE(sort) ((sort) <= SORT_LEAF)
 
 /* Zero stands for NULL. */
