@@ -14,6 +14,7 @@
 
 #include "hierarchy/dgh.h"
 #include "policy/policy.h"
+#include "progress.h"
 #include "scan/aviewscan.h"
 #include "scan/join.h"
 #include "trigger.h"
@@ -25,6 +26,7 @@ void _PG_init(void);
 void
 _PG_init(void)
 {
+	progress_init();
 	dgh_cache_init();
 	aview_planner_init();
 	avlike_join_init();

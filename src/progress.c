@@ -12,7 +12,9 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(kanon_progress);
 
@@ -34,9 +36,45 @@ static const char *const phase_names[] = {
 	[PHASE_WRITING] = "writing",
 };
 
+/* The setting kanon.show_progress, and what its lines tell. */
+static bool show_progress = false;
+static Oid shown_work;
+static ProgressPhase shown_phase;
+static int64 shown_total;
+static TimestampTz shown_at;
+
+/* Between two lines of one phase. */
+#define LINE_MILLISECONDS 1000
+
+void
+progress_init(void)
+{
+	DefineCustomBoolVariable("kanon.show_progress", "Tells the client how far long work has come.",
+							 "One line per phase, and one a second while it lasts.",
+							 &show_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+static void
+show_line(int64 done)
+{
+	const char *work = OidIsValid(shown_work) ? get_func_name(shown_work) : NULL;
+
+	shown_at = GetCurrentTimestamp();
+	if (work == NULL)
+		return;
+	if (shown_total > 0)
+		ereport(INFO, (errmsg("%s: %s, %d %% (" INT64_FORMAT " of " INT64_FORMAT ")", work, phase_names[shown_phase],
+							  (int) (100.0 * done / shown_total), done, shown_total)));
+	else if (done > 0)
+		ereport(INFO, (errmsg("%s: %s (" INT64_FORMAT ")", work, phase_names[shown_phase], done)));
+	else
+		ereport(INFO, (errmsg("%s: %s", work, phase_names[shown_phase])));
+}
+
 void
 progress_start(FunctionCallInfo fcinfo)
 {
+	shown_work = fcinfo->flinfo->fn_oid;
 	pgstat_progress_start_command(PROGRESS_COMMAND_KANON, fcinfo->flinfo->fn_oid);
 }
 
@@ -47,18 +85,25 @@ progress_phase(ProgressPhase phase, int64 total)
 	const int64 values[3] = {phase, 0, total};
 
 	pgstat_progress_update_multi_param(3, params, values);
+	shown_phase = phase;
+	shown_total = total;
+	if (show_progress)
+		show_line(0);
 }
 
 void
 progress_done(int64 done)
 {
 	pgstat_progress_update_param(PARAM_DONE, done);
+	if (show_progress && TimestampDifferenceExceeds(shown_at, GetCurrentTimestamp(), LINE_MILLISECONDS))
+		show_line(done);
 }
 
 void
 progress_end(void)
 {
 	pgstat_progress_end_command();
+	shown_work = InvalidOid;
 }
 
 /* As pg_stat_activity: one's own work, and everyone's for pg_read_all_stats. */

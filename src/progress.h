@@ -22,6 +22,8 @@ typedef enum ProgressPhase
 	PHASE_WRITING	 /* rows handed out or stored */
 } ProgressPhase;
 
+extern void progress_init(void);
+
 /* The work is known by the name of the SQL function that does it. */
 extern void progress_start(FunctionCallInfo fcinfo);
 /* total is 0 where it is not known */

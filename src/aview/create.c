@@ -28,6 +28,8 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "progress.h"
+
 PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
@@ -486,6 +488,7 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 {
 	AViewRequest request = {0};
 	ErrorText source;
+	Oid view;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
@@ -514,7 +517,10 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	request.materialized = !PG_ARGISNULL(11) && PG_GETARG_BOOL(11);
 	request.has_block_size = !PG_ARGISNULL(12);
 	request.block_size = request.has_block_size ? PG_GETARG_INT32(12) : 0;
-	PG_RETURN_OID(aview_create(&request));
+	progress_start(fcinfo);
+	view = aview_create(&request);
+	progress_end();
+	PG_RETURN_OID(view);
 }
 
 Datum

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 
 #include "aview/survey.h"
+#include "progress.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalization_sequence);
 PG_FUNCTION_INFO_V1(kanon_refresh_sequence);
@@ -160,7 +161,11 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 Datum
 kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
-	aview_store_recoding(load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS));
+	AView *aview = load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS);
+
+	progress_start(fcinfo);
+	aview_store_recoding(aview);
+	progress_end();
 	PG_RETURN_VOID();
 }
 
@@ -191,7 +196,9 @@ kanon_uncovered(PG_FUNCTION_ARGS)
 			columns = lappend_int(columns, i);
 	}
 	kanon_materialize(fcinfo);
+	progress_start(fcinfo);
 	survey = survey_columns(aview, columns, false);
+	progress_end();
 	for (int i = 0; i < survey->ncolumns; i++)
 	{
 		NameData name;

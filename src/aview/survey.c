@@ -6,10 +6,11 @@
 
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "asowner.h"
+#include "progress.h"
 #include "scan/source.h"
 
 static void
@@ -62,6 +63,8 @@ survey_row(void *arg, TupleTableSlot *slot)
 		if (kept)
 			kept[i] = code;
 	}
+	if (++survey->nrows % 10000 == 0)
+		progress_done(survey->nrows);
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }
@@ -74,18 +77,15 @@ survey_row(void *arg, TupleTableSlot *slot)
 static void
 run_survey(const AView *aview, List *columns, Survey *survey)
 {
-	int nest_level = NewGUCNestLevel();
+	AsOwner scope;
 	SourceRun *run;
-	Oid user;
-	int context;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(aview->owner, context | SECURITY_RESTRICTED_OPERATION);
+	progress_phase(PHASE_READING, 0);
+	as_owner_start(&scope, aview->owner);
 	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
 	source_end(run);
-	AtEOXact_GUC(false, nest_level);
-	SetUserIdAndSecContext(user, context);
+	as_owner_end(&scope);
 }
 
 Survey *

@@ -15,6 +15,7 @@ typedef struct Survey
 	int64 **rows; /* per column, of each code */
 	int *room;
 	MemoryContext context;
+	int64 nrows;
 
 	/* The rows themselves, if they are kept: ncolumns codes each. */
 	bool keeping;

@@ -13,48 +13,16 @@
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_collate.h"
-#include "parser/parse_expr.h"
-#include "parser/parse_node.h"
 #include "parser/parse_relation.h"
-#include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "plain.h"
+#include "predicate.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy_count);
 
 #define QIT_ALIAS "qit"
-
-static void
-not_plain(const char *predicate, const char *rule)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the predicate \"%s\" is not a plain condition", predicate),
-			 errdetail("%s", rule)));
-}
-
-/* The one expression that a text consists of. */
-static Node *
-parse_predicate(const char *predicate)
-{
-	List *statements = raw_parser(predicate, RAW_PARSE_PLPGSQL_EXPR);
-	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-	ResTarget *target;
-
-	if (select->distinctClause || select->fromClause || select->whereClause || select->groupClause ||
-		select->havingClause || select->windowClause || select->sortClause || select->limitOffset ||
-		select->limitCount || select->lockingClause || list_length(select->targetList) != 1)
-		not_plain(predicate, "It must be one expression and no query.");
-	target = linitial_node(ResTarget, select->targetList);
-	if (target->name)
-		not_plain(predicate, "It must be one expression, without a name.");
-	return target->val;
-}
 
 /* Only columns of the table itself, and not the group's number. */
 static bool
@@ -72,56 +40,6 @@ finds_other_column(Node *node, void *relation)
 	return expression_tree_walker(node, finds_other_column, relation);
 }
 
-static void
-check_predicate(const char *predicate, Node *expression, Oid qit)
-{
-	const char *objection = plain_objection(expression);
-
-	if (objection)
-		not_plain(predicate, objection);
-	if (finds_other_column(expression, &qit))
-		not_plain(predicate, "It must use quasi-identifier columns only.");
-}
-
-/* Places in the predicate, not in the query that calls us. */
-static void
-show_predicate(void *predicate)
-{
-	int position = geterrposition();
-
-	if (position <= 0)
-		return;
-	errposition(0);
-	internalerrposition(position);
-	internalerrquery(predicate);
-}
-
-/* The predicate as an expression over the table. */
-static Node *
-analyze_predicate(const char *predicate, Oid qit)
-{
-	ErrorContextCallback callback = {.previous = error_context_stack,
-									 .callback = show_predicate,
-									 .arg = unconstify(char *, predicate)};
-	ParseState *state = make_parsestate(NULL);
-	Relation relation = relation_open(qit, AccessShareLock);
-	Node *expression;
-
-	error_context_stack = &callback;
-	state->p_sourcetext = predicate;
-	addNSItemToQuery(state,
-					 addRangeTableEntryForRelation(state, relation, AccessShareLock,
-												   makeAlias(QIT_ALIAS, NIL), false, true),
-					 false, true, true);
-	expression = transformExpr(state, parse_predicate(predicate), EXPR_KIND_WHERE);
-	expression = coerce_to_boolean(state, expression, "the predicate");
-	assign_expr_collations(state, expression);
-	error_context_stack = callback.previous;
-	relation_close(relation, NoLock);
-	free_parsestate(state);
-	return expression;
-}
-
 /*
  * A predicate, checked, as SQL over the alias.  What is run is written anew from
  * what was checked, so that the text cannot mean one thing here and another
@@ -130,9 +48,16 @@ analyze_predicate(const char *predicate, Oid qit)
 static char *
 plain_predicate(const char *predicate, Oid qit)
 {
-	Node *expression = analyze_predicate(predicate, qit);
+	Relation relation = relation_open(qit, AccessShareLock);
+	ParseState *state = make_parsestate(NULL);
+	Node *expression;
 
-	check_predicate(predicate, expression, qit);
+	expression = predicate_analyze(predicate, state,
+								   addRangeTableEntryForRelation(state, relation, AccessShareLock,
+																 makeAlias(QIT_ALIAS, NIL), false, true));
+	relation_close(relation, NoLock);
+	if (finds_other_column(expression, &qit))
+		predicate_error(predicate, "It must use quasi-identifier columns only.");
 	return deparse_expression(expression, deparse_context_for(QIT_ALIAS, qit), true, false);
 }
 

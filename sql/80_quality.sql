@@ -1,0 +1,129 @@
+--
+-- Quality and risk: how much an A-view, or any relation, tells.
+--
+-- What looks behind a view is for its owner.  What looks at a relation is for
+-- whoever may read it, and runs with the rights of the relation's owner, so that
+-- nothing planted there gets the auditor's.
+--
+
+CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,
+        OUT rows bigint, OUT published bigint, OUT suppressed bigint, OUT groups bigint, OUT min_group bigint,
+        OUT avg_group float8, OUT ncp float8, OUT dm float8, OUT k_deviation float8,
+        OUT "precision" float8, OUT recall float8) RETURNS record
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_quality';
+COMMENT ON FUNCTION kanon.quality IS
+    'groups, certainty penalty, discernibility and k-deviation of an A-view, and precision and recall of a predicate; for its owner';
+
+CREATE FUNCTION kanon.k_anonymity(rel regclass, quasi_ids text[], sensitive text DEFAULT NULL,
+        OUT rows bigint, OUT classes bigint, OUT k bigint, OUT l_distinct bigint, OUT l_entropy float8, OUT t float8)
+    RETURNS record
+    LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_k_anonymity';
+COMMENT ON FUNCTION kanon.k_anonymity IS
+    'the least class of any relation by some columns, and the least diversity and largest distance of a sensitive one';
+
+CREATE FUNCTION kanon.violations(rel regclass, quasi_ids text[], k integer, OUT class text[], OUT rows bigint)
+    RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_violations';
+COMMENT ON FUNCTION kanon.violations IS
+    'the classes of a relation that have fewer than k rows, the smallest first';
+
+CREATE FUNCTION kanon.linkage(view regclass, external regclass, columns text[],
+        OUT candidates bigint, OUT people bigint, OUT share float8) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_linkage';
+COMMENT ON FUNCTION kanon.linkage IS
+    'for how many rows of an identified table how many published rows are candidates, by the columns that both have';
+
+CREATE FUNCTION kanon.linked_groups(view regclass, external regclass, columns text[],
+        OUT rows bigint, OUT population bigint) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_linked_groups';
+COMMENT ON FUNCTION kanon.linked_groups IS
+    'for each published class how many rows of an identified table it may be about';
+
+CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OUT unknown boolean, OUT rows bigint,
+        OUT people bigint, OUT suppressed boolean, OUT raw_classes bigint, OUT raw_alone bigint,
+        OUT box kanon.generalized[], OUT loss float8[]) RETURNS SETOF record
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_tally';
+COMMENT ON FUNCTION kanon.tally IS
+    'the published classes of an A-view (column is null), and the raw values of its columns; for its owner';
+
+CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT hierarchy text, OUT type regtype,
+        OUT k integer, OUT l integer, OUT t float8, OUT match text) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
+COMMENT ON FUNCTION kanon.aview_columns IS
+    'the columns of an A-view and their roles, with the guarantees of the view; for whoever may query it';
+
+--
+-- Estimates with an error bar.
+--
+
+CREATE TYPE kanon.estimate AS (estimate float8, error float8, low bigint, high bigint);
+COMMENT ON TYPE kanon.estimate IS
+    'an estimated number, half the width of its 95 % interval, and the bounds that it cannot leave';
+
+CREATE FUNCTION kanon.estimate_add(float8[], float8) RETURNS float8[]
+    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_estimate_add';
+CREATE FUNCTION kanon.estimate_combine(float8[], float8[]) RETURNS float8[]
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_estimate_combine';
+CREATE FUNCTION kanon.estimate_final(float8[]) RETURNS kanon.estimate
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_estimate_final';
+COMMENT ON FUNCTION kanon.estimate_add IS 'transition function of kanon.estimate_count';
+COMMENT ON FUNCTION kanon.estimate_combine IS 'combine function of kanon.estimate_count';
+COMMENT ON FUNCTION kanon.estimate_final IS 'final function of kanon.estimate_count';
+
+CREATE AGGREGATE kanon.estimate_count(float8) (
+    SFUNC = kanon.estimate_add, STYPE = float8[], INITCOND = '{0,0,0,0,0,0}',
+    COMBINEFUNC = kanon.estimate_combine, FINALFUNC = kanon.estimate_final, PARALLEL = SAFE);
+COMMENT ON AGGREGATE kanon.estimate_count(float8) IS
+    'the estimated number of rows that are meant, from the share of each that is: kanon.coverage, or a product of them';
+
+-- The share of a row that satisfies one condition: a value, or [from, to).
+CREATE FUNCTION kanon.condition_share(relation regclass, "column" text, condition jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    type regtype;
+    bounds text[];
+BEGIN
+    SELECT a.atttypid INTO type FROM pg_attribute a
+        WHERE a.attrelid = relation AND a.attname = "column" AND a.attnum > 0 AND NOT a.attisdropped;
+    IF type IS NULL THEN
+        RAISE EXCEPTION 'relation "%" has no column "%"', relation, "column" USING ERRCODE = 'undefined_column';
+    END IF;
+    IF jsonb_typeof(condition) = 'array' THEN
+        bounds := ARRAY(SELECT * FROM jsonb_array_elements_text(condition));
+        IF array_length(bounds, 1) IS DISTINCT FROM 2 OR array_position(bounds, NULL) IS NOT NULL THEN
+            RAISE EXCEPTION 'the condition on "%" is not a value or a range of two values: %', "column", condition
+                USING ERRCODE = 'invalid_parameter_value', HINT = 'Write a range as [from, to]; it does not hold its end.';
+        END IF;
+    ELSIF jsonb_typeof(condition) IN ('string', 'number', 'boolean') THEN
+        bounds := ARRAY[condition #>> '{}'];
+    ELSE
+        RAISE EXCEPTION 'the condition on "%" is not a value or a range of two values: %', "column", condition
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF type = 'kanon.generalized'::regtype THEN
+        RETURN format('kanon.coverage(v.%I%s)', "column", (SELECT string_agg(format(', %L::text', b), '') FROM unnest(bounds) b));
+    ELSIF array_length(bounds, 1) = 1 THEN
+        RETURN format('coalesce((v.%I = %L)::integer, 0)', "column", bounds[1]);
+    END IF;
+    RETURN format('coalesce((v.%1$I >= %2$L AND v.%1$I < %3$L)::integer, 0)', "column", bounds[1], bounds[2]);
+END
+$$;
+COMMENT ON FUNCTION kanon.condition_share IS 'a condition of kanon.estimate_count as an expression';
+
+CREATE FUNCTION kanon.estimate_count(view regclass, conditions jsonb,
+        OUT estimate float8, OUT error float8, OUT low bigint, OUT high bigint) RETURNS record
+    LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    share text;
+BEGIN
+    IF jsonb_typeof(conditions) <> 'object' OR conditions = '{}' THEN
+        RAISE EXCEPTION 'conditions must be an object of columns and values'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'For example ''{"age": [20, 30], "sex": "f"}''.';
+    END IF;
+    SELECT string_agg(kanon.condition_share(view, c.key, c.value), ' * ') INTO share FROM jsonb_each(conditions) c;
+    EXECUTE format('SELECT (e).* FROM (SELECT kanon.estimate_count((%s)::float8) AS e FROM %s AS v) AS s', share, view)
+        INTO estimate, error, low, high;
+END
+$$;
+COMMENT ON FUNCTION kanon.estimate_count(regclass, jsonb) IS
+    'the estimated number of rows of an A-view that satisfy all conditions (column: value, or column: [from, to])';

@@ -1,0 +1,244 @@
+--
+-- The audit: findings about an A-view, for its owner, each with what to do.
+--
+
+-- Tables and views that an A-view reads.
+CREATE FUNCTION kanon.base_relations(view regclass) RETURNS SETOF regclass
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    WITH RECURSIVE base (relation) AS (
+        SELECT view::oid
+        UNION
+        SELECT d.refobjid FROM base b
+            JOIN pg_rewrite r ON r.ev_class = b.relation
+            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass)
+    SELECT b.relation::regclass FROM base b JOIN pg_class c ON c.oid = b.relation
+    WHERE b.relation <> view AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND c.relnamespace <> 'kanon'::regnamespace AND c.relnamespace <> 'pg_catalog'::regnamespace
+    ORDER BY c.relname, c.oid
+$$;
+COMMENT ON FUNCTION kanon.base_relations IS 'the relations that an A-view reads, directly or through views';
+
+-- What a column's name and type give away.
+CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE
+        WHEN type IN ('uuid'::regtype, 'inet'::regtype, 'cidr'::regtype, 'macaddr'::regtype, 'macaddr8'::regtype)
+            THEN format('its type %s usually identifies a device or a record', type)
+        WHEN name ~* '(^|_)(first|last|full|sur|family|given|user|nick)?_?names?($|_|\d)|surname|firstname|lastname|username'
+            THEN 'its name says that it holds names'
+        WHEN name ~* 'e?_?mail|phone|(^|_)tel($|_)|mobile|fax($|_)|url|website'
+            THEN 'its name says that it holds contact details'
+        WHEN name ~* 'ssn|social_?sec|passport|licen[cs]e|plate|iban|account|card_?n|insur.*(no|num|id)|(^|_)(mrn|nhs|svnr|nif|cpf)($|_)|tax_?id'
+            THEN 'its name says that it holds numbers given to people'
+        WHEN name ~* '(^|_)(id|uid|guid|key|code)$|patient_?(id|no|num)|record_?(id|no|num)|case_?(id|no|num)|serial'
+            THEN 'its name says that it identifies records'
+        WHEN name ~* 'birth|(^|_)dob($|_)|born|death|admission|discharge'
+            THEN 'its name says that it holds dates in people''s lives'
+        WHEN name ~* 'zip|postal|post_?code|street|address|city|town|village|(^|_)(lat|lon|lng|geo)|latitude|longitude|location'
+            THEN 'its name says where people are'
+        WHEN name ~* '(^|_)(sex|gender|age|race|ethnic\w*|nationality|religion|occupation|profession|employer|marital\w*)($|_)'
+            THEN 'its name says that others may know its values'
+        WHEN name ~* 'note|comment|remark|description|free_?text|anamnesis'
+            THEN 'its name says that it holds free text'
+    END
+$$;
+COMMENT ON FUNCTION kanon.looks_identifying IS 'why a column looks identifying by its name or type; null if it does not';
+
+-- The risks of being found again in groups of these sizes.
+CREATE FUNCTION kanon.audit_risks(sizes bigint[], populations bigint[], threshold float8,
+        OUT measure text, OUT value float8) RETURNS SETOF record
+    LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    WITH g AS (SELECT f, greatest(coalesce(p, f), f) AS p FROM unnest(sizes, populations) AS u (f, p)),
+        r AS (SELECT max(1.0 / f) AS prosecutor, count(*) / sum(f) AS average, max(1.0 / p) AS journalist,
+                greatest(count(*) / sum(p), sum(f / p::float8) / sum(f)) AS journalist_average,
+                sum(f / p::float8) / sum(f) AS marketer, sum(f) FILTER (WHERE 1.0 / f > threshold) / sum(f) AS at_risk FROM g)
+    SELECT m.* FROM r, LATERAL (VALUES
+        ('prosecutor risk, maximum', r.prosecutor::float8), ('prosecutor risk, average', r.average::float8),
+        ('journalist risk, maximum', r.journalist::float8), ('journalist risk, average', r.journalist_average::float8),
+        ('marketer risk', r.marketer::float8), ('share of people at risk', coalesce(r.at_risk, 0)::float8)) AS m (measure, value)
+    WHERE r.prosecutor IS NOT NULL
+$$;
+COMMENT ON FUNCTION kanon.audit_risks IS
+    'prosecutor, journalist and marketer risk of groups of some sizes, given how many people of the population each may be about';
+
+-- A finding, the unit of an audit.
+CREATE TYPE kanon.finding AS (topic text, subject text, measure text, value float8, severity text, advice text);
+COMMENT ON TYPE kanon.finding IS
+    'a finding of an audit: what was looked at and measured, how bad it is (ok, info, warning, critical), and what to do';
+
+-- What the rows say.
+CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population regclass) RETURNS SETOF kanon.finding
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    quasi name[];
+    hierarchies text[];
+    required integer;
+    populations bigint[];
+    sizes bigint[];
+    more text := format('SELECT kanon.alter_anonymization_view(%L, k => %s);', view::text, ceil(1 / threshold));
+BEGIN
+    SELECT array_agg(c."column") FILTER (WHERE c.role = 'quasi'), array_agg(c.hierarchy) FILTER (WHERE c.role = 'quasi'), max(c.k)
+        INTO quasi, hierarchies, required FROM kanon.aview_columns(view) c;
+    IF population IS NOT NULL AND quasi IS NOT NULL THEN
+        SELECT array_agg(g.rows), array_agg(g.population) INTO sizes, populations
+            FROM kanon.linked_groups(view, population, quasi::text[]) g;
+    END IF;
+
+    RETURN QUERY
+    WITH t AS MATERIALIZED (SELECT * FROM kanon.tally(view)),
+    g AS (SELECT * FROM t WHERE t."column" IS NULL),
+    own AS (SELECT coalesce(array_agg(g.people) FILTER (WHERE NOT g.suppressed), '{}') AS sizes, coalesce(sum(g.rows), 0)::float8 AS rows,
+            coalesce(sum(g.rows) FILTER (WHERE g.suppressed), 0)::float8 AS suppressed, coalesce(sum(g.raw_alone), 0)::float8 AS alone_before,
+            coalesce(sum(g.people) FILTER (WHERE g.people = 1 AND NOT g.suppressed), 0)::float8 AS alone_after FROM g),
+    risk AS (SELECT r.* FROM own, LATERAL kanon.audit_risks(own.sizes, NULL, threshold) r
+            WHERE population IS NULL OR r.measure !~ '^journalist|^marketer'
+        UNION ALL
+        SELECT r.* FROM kanon.audit_risks(sizes, populations, threshold) r
+            WHERE population IS NOT NULL AND r.measure ~ '^journalist|^marketer'),
+    lost AS (SELECT q.place, q.name, sum(g.rows * g.loss[q.place]) / sum(g.rows) AS loss
+        FROM unnest(quasi) WITH ORDINALITY AS q (name, place), g GROUP BY q.place, q.name),
+    raw AS (SELECT t."column" AS name, count(*)::float8 AS different, sum(t.rows)::float8 AS rows,
+            1 - sum(t.rows::float8 * (t.rows - 1)) / nullif(sum(t.rows)::float8 * (sum(t.rows)::float8 - 1), 0) AS separation,
+            count(*) FILTER (WHERE t.unknown)::float8 AS unknown
+        FROM t WHERE t."column" IS NOT NULL GROUP BY t."column")
+    SELECT 'guarantee', view::text, 'k', required::float8, CASE WHEN coalesce(required, 0) < 2 THEN 'critical' ELSE 'ok' END,
+        CASE WHEN coalesce(required, 0) < 2
+            THEN format('Nobody is hidden among others. Set k to at least 2: SELECT kanon.alter_anonymization_view(%L, k => 5);', view::text) END
+    UNION ALL
+    SELECT 'risk', view::text, r.measure, r.value,
+        CASE WHEN r.measure ~ '^prosecutor risk, max' AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
+            WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold THEN 'warning' ELSE 'ok' END,
+        CASE WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold
+            THEN format('More than one chance in %s to be found again. Raise k: %s', round(1 / threshold), more)
+            WHEN r.measure ~ '^journalist' AND population IS NULL
+            THEN 'Taken from the view alone. Pass a register of the population to kanon.audit to see the true, smaller risk.' END
+    FROM risk r
+    UNION ALL
+    SELECT 'uniques', view::text, 'people alone before', own.alone_before, 'info', NULL FROM own
+    UNION ALL
+    SELECT 'uniques', view::text, 'people alone after', own.alone_after, CASE WHEN own.alone_after > 0 THEN 'critical' ELSE 'ok' END,
+        CASE WHEN own.alone_after > 0 THEN 'These people can be told from all others by the quasi-identifiers. Set k to at least 2.' END FROM own
+    UNION ALL
+    SELECT 'utility', view::text, 'share of rows suppressed', own.suppressed / own.rows,
+        CASE WHEN own.suppressed > 0.05 * own.rows THEN 'warning' ELSE 'ok' END,
+        CASE WHEN own.suppressed > 0.05 * own.rows
+            THEN 'Many rows say nothing. Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.' END
+    FROM own WHERE own.rows > 0
+    UNION ALL
+    SELECT * FROM (
+        SELECT 'column', l.name::text, m.measure, m.value, m.severity, m.advice FROM lost l JOIN raw r ON r.name = l.name,
+        LATERAL (VALUES
+            (1, 'loss', l.loss, CASE WHEN l.loss > 0.9 THEN 'warning' ELSE 'ok' END,
+                CASE WHEN l.loss > 0.9 AND hierarchies[l.place] IS NULL THEN 'It is shown or hidden as a whole. Give it a hierarchy.'
+                    WHEN l.loss > 0.9 THEN 'It says next to nothing. Give its hierarchy more levels, or leave it out so that others are told better.' END),
+            (2, 'distinction', r.different / r.rows, CASE WHEN r.different > 0.9 * r.rows AND r.rows > 1 AND l.loss > 0.9 THEN 'warning' ELSE 'ok' END,
+                CASE WHEN r.different > 0.9 * r.rows AND r.rows > 1 AND l.loss > 0.9
+                    THEN 'Nearly every row has a value of its own, and next to nothing of it can be shown. Declare it as an identifier.' END),
+            (3, 'separation', r.separation, 'ok', NULL)) AS m (place, measure, value, severity, advice)
+        ORDER BY l.place, m.place) AS per_column
+    UNION ALL
+    SELECT 'uncovered', r.name::text, 'values that its hierarchy does not know', r.unknown, 'warning',
+        format('They can be shown only as they are or as everything. SELECT * FROM kanon.uncovered(%L); then add them to kanon.dgh_edge.', view::text)
+    FROM raw r WHERE r.unknown > 0;
+END
+$$;
+COMMENT ON FUNCTION kanon.audit_rows IS 'the findings of kanon.audit that come from rows';
+
+-- What the columns say that have no role, and how alike sensitive values are within groups.
+CREATE FUNCTION kanon.audit_columns(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    quasi text[] := ARRAY(SELECT c."column"::text FROM kanon.aview_columns(view) c WHERE c.role = 'quasi');
+    c record;
+    alone record;
+    beside record;
+    finding kanon.finding;
+    reason text;
+BEGIN
+    FOR c IN SELECT * FROM kanon.aview_columns(view) WHERE role = 'other' LOOP
+        finding := ROW ('undeclared', c."column", 'share of different values', NULL, 'ok', NULL);
+        reason := kanon.looks_identifying(c."column", c.type);
+        BEGIN
+            SELECT * INTO alone FROM kanon.k_anonymity(view, ARRAY[c."column"]);
+            finding.value := alone.classes / nullif(alone.rows, 0)::float8;
+            IF alone.classes > 0.5 * alone.rows AND alone.rows > 1 THEN
+                reason := concat_ws('; ', reason, 'most of its values occur once');
+                finding.severity := 'critical';
+            ELSIF quasi <> '{}' THEN
+                SELECT * INTO beside FROM kanon.k_anonymity(view, quasi || c."column"::text);
+                IF beside.k < c.k THEN
+                    reason := concat_ws('; ', reason, format('beside the quasi-identifiers it leaves groups of %s', beside.k));
+                END IF;
+            END IF;
+        EXCEPTION WHEN undefined_function THEN -- its type cannot be grouped
+            reason := concat_ws('; ', reason, 'its values cannot be compared, so nobody knows how different they are');
+        END;
+        IF reason IS NOT NULL THEN
+            finding.severity := CASE WHEN finding.severity = 'critical' OR kanon.looks_identifying(c."column", c.type) IS NULL
+                THEN coalesce(nullif(finding.severity, 'ok'), 'info') ELSE 'warning' END;
+            finding.advice := format('It is published as it is, but %s. If others may know it, declare it as an identifier, a quasi-identifier or sensitive, or leave it out.', reason);
+        END IF;
+        RETURN NEXT finding;
+    END LOOP;
+
+    FOR c IN SELECT * FROM kanon.aview_columns(view) WHERE role = 'sensitive' AND quasi <> '{}' LOOP
+        SELECT * INTO alone FROM kanon.k_anonymity(view, quasi, c."column");
+        finding := ROW ('diversity', c."column", 'different values in a group, at least', alone.l_distinct,
+            CASE WHEN alone.l_distinct < 2 AND alone.classes > 0 THEN 'warning' ELSE 'ok' END, NULL);
+        IF finding.severity = 'warning' THEN
+            finding.advice := format('Everybody in some group has the same value: who is known to be there is found out. SELECT kanon.alter_anonymization_view(%L, l => 2);', view::text);
+        END IF;
+        RETURN NEXT finding;
+        finding := ROW ('diversity', c."column", 'distance from the whole, at most (t)', alone.t, 'info', NULL);
+        RETURN NEXT finding;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION kanon.audit_columns IS 'the findings of kanon.audit about columns without a role and about sensitive ones';
+
+-- What the catalog says: triggers that do not fire, and roles that need no view.
+CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'trigger', format('%s on %s', t.tgname, t.tgrelid::regclass), 'disabled', NULL::float8, 'critical',
+        format('It keeps what kanon knows up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
+            CASE WHEN c.relnamespace = 'kanon'::regnamespace THEN 'ALWAYS ' END, t.tgname)
+    FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
+    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
+        AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
+    UNION ALL
+    SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
+        format('It forgets dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
+    FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid
+    WHERE p.pronamespace = 'kanon'::regnamespace AND e.evtenabled IN ('D', 'R')
+    UNION ALL
+    SELECT * FROM (
+        SELECT 'access', r.rolname::text, format('can read %s itself', b.relation), NULL::float8,
+            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT') THEN 'critical' ELSE 'warning' END,
+            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT')
+                THEN 'It may query the view, too, and so needs no view to see raw rows. ' ELSE 'If it is to see anonymous rows only: ' END
+            || CASE WHEN pg_has_role(r.oid, 'pg_read_all_data', 'USAGE')
+                THEN format('REVOKE pg_read_all_data FROM %I;', r.rolname)
+                WHEN EXISTS (SELECT FROM aclexplode(coalesce(c.relacl, '{}')) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
+                THEN format('REVOKE SELECT ON %s FROM PUBLIC;', b.relation)
+                ELSE format('REVOKE SELECT ON %s FROM %I; or from the role that it inherits this from.', b.relation, r.rolname) END
+        FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r
+        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
+            AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
+            AND has_any_column_privilege(r.oid, b.relation::oid, 'SELECT')
+        ORDER BY r.rolname, b.relation::text) AS roles
+$$;
+COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
+
+CREATE FUNCTION kanon.audit(view regclass, threshold float8 DEFAULT 0.2, population regclass DEFAULT NULL) RETURNS SETOF kanon.finding
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF threshold IS NULL OR threshold <= 0 OR threshold > 1 THEN
+        RAISE EXCEPTION 'the threshold must be above 0 and at most 1, but is %', threshold USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    RETURN QUERY SELECT * FROM kanon.audit_rows(view, threshold, population);
+    RETURN QUERY SELECT * FROM kanon.audit_columns(view);
+    RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
+END
+$$;
+COMMENT ON FUNCTION kanon.audit IS
+    'risks, losses and findings about an A-view, each with what to do about it; for its owner';

@@ -1,0 +1,200 @@
+/*
+ * answers.c
+ *		Precision and recall of a condition (Eltabakh et al., section 8.1).
+ *
+ * Where the view says cover, a row is in the answer if its published values
+ * satisfy the condition.  Where it says witness, that depends on the other
+ * members of its group, too, and the view itself is asked; a row that satisfies
+ * the condition by its raw values is its own witness.
+ */
+#include "quality/answers.h"
+
+#include "access/relation.h"
+#include "executor/spi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_relation.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "predicate.h"
+
+#define VIEW_ALIAS "v"
+
+/* Moves the columns of an expression to their places in a pair, and collects them. */
+typedef struct Placing
+{
+	const char *predicate;
+	int offset;
+	Bitmapset *columns;
+} Placing;
+
+static bool
+place_walker(Node *node, void *context)
+{
+	Placing *placing = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+
+		if (var->varattno <= 0)
+			predicate_error(placing->predicate, "It must use columns of the view only.");
+		var->varattno += placing->offset;
+		placing->columns = bms_add_member(placing->columns, var->varattno - 1);
+		return false;
+	}
+	return expression_tree_walker(node, place_walker, context);
+}
+
+static ExprState *
+prepare(Answers *answers, Node *expression, const char *predicate, int offset)
+{
+	Placing placing = {.predicate = predicate, .offset = offset, .columns = answers->columns};
+
+	expression = copyObject(expression);
+	place_walker(expression, &placing);
+	answers->columns = placing.columns;
+	return ExecPrepareExpr((Expr *) expression, answers->estate);
+}
+
+/* The condition over the view. */
+static Node *
+condition_on_view(const AView *aview, const char *predicate)
+{
+	Relation view = relation_open(aview->view, AccessShareLock);
+	ParseState *state = make_parsestate(NULL);
+	Node *expression = predicate_analyze(predicate, state,
+										 addRangeTableEntryForRelation(state, view, AccessShareLock,
+																	   makeAlias(VIEW_ALIAS, NIL), false, true));
+
+	relation_close(view, NoLock);
+	return expression;
+}
+
+/* The condition over the source, whose columns are called as the view's. */
+static Node *
+condition_on_source(const AView *aview, const char *predicate)
+{
+	ParseState *state = make_parsestate(NULL);
+	List *names = NIL;
+
+	for (int i = 0; i < aview->ncolumns; i++)
+		names = lappend(names, makeString(aview->columns[i].name));
+	return predicate_analyze(predicate, state,
+							 addRangeTableEntryForSubquery(state, copyObject(aview->source), makeAlias(VIEW_ALIAS, names),
+														   false, true));
+}
+
+static TupleDesc
+pair_desc(const AView *aview)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(2 * aview->ncolumns);
+
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		AViewColumn *column = &aview->columns[i];
+
+		TupleDescInitEntry(desc, i + 1, column->name, aview_column_type(aview, i),
+						   column->generalized ? -1 : column->source_typmod, 0);
+		TupleDescInitEntry(desc, aview->ncolumns + i + 1, column->name, column->source_type, column->source_typmod, 0);
+	}
+	return desc;
+}
+
+Answers *
+answers_create(const AView *aview, const char *predicate)
+{
+	Answers *answers = palloc0(sizeof(Answers));
+	Node *expression = condition_on_view(aview, predicate);
+
+	answers->aview = aview;
+	answers->estate = CreateExecutorState();
+	answers->slot = MakeSingleTupleTableSlot(pair_desc(aview), &TTSOpsVirtual);
+	answers->condition = deparse_expression(expression, deparse_context_for(VIEW_ALIAS, aview->view), true, false);
+	answers->published = prepare(answers, expression, predicate, 0);
+	for (int i = 0; i < aview->nquasi && aview->match == MATCH_WITNESS; i++)
+		answers->needs_witness |= bms_is_member(aview->quasi[i], answers->columns);
+	answers->raw = prepare(answers, condition_on_source(aview, predicate), predicate, aview->ncolumns);
+	return answers;
+}
+
+static bool
+holds(Answers *answers, ExprState *condition, ExprContext *context)
+{
+	bool isnull;
+	Datum result = ExecEvalExprSwitchContext(condition, context, &isnull);
+
+	return !isnull && DatumGetBool(result);
+}
+
+/* Where a suppressed row shows everything and no sensitive value, no group has a witness. */
+static bool
+shows_nothing(const AView *aview, const Pair *pair)
+{
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		GenView view;
+
+		if (pair->nulls[aview->quasi[i]])
+			return false;
+		gen_view(pair->values[aview->quasi[i]], &view);
+		if (view.kind != GEN_ANY || view.dgh != 0)
+			return false;
+	}
+	return aview->nquasi > 0;
+}
+
+void
+answers_add(Answers *answers, const Pair *pair)
+{
+	const AView *aview = answers->aview;
+	ExprContext *context = GetPerTupleExprContext(answers->estate);
+	bool answered;
+	bool wanted;
+
+	ResetExprContext(context);
+	ExecClearTuple(answers->slot);
+	memcpy(answers->slot->tts_values, pair->values, 2 * aview->ncolumns * sizeof(Datum));
+	memcpy(answers->slot->tts_isnull, pair->nulls, 2 * aview->ncolumns * sizeof(bool));
+	ExecStoreVirtualTuple(answers->slot);
+	context->ecxt_scantuple = answers->slot;
+	answered = holds(answers, answers->published, context);
+	wanted = holds(answers, answers->raw, context);
+	if (answers->needs_witness && shows_nothing(aview, pair))
+		answered = false;
+	answers->answered += answered;
+	answers->wanted += wanted;
+	answers->right += answered && wanted;
+}
+
+/* How many rows the view itself gives. */
+static int64
+ask_view(const Answers *answers)
+{
+	Oid view = answers->aview->view;
+	char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(view)), get_rel_name(view));
+	int64 result;
+	bool isnull;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s AS " VIEW_ALIAS " WHERE %s", name, answers->condition),
+					true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not query the view: %s", SPI_result_code_string(SPI_result));
+	result = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_finish();
+	return result;
+}
+
+void
+answers_finish(Answers *answers)
+{
+	if (answers->needs_witness)
+		answers->answered = ask_view(answers);
+	ExecDropSingleTupleTableSlot(answers->slot);
+	FreeExecutorState(answers->estate);
+}

@@ -1,0 +1,115 @@
+/*
+ * estimate.c
+ *		The aggregate kanon.estimate_count: how many rows are meant, from the share
+ *		of each that is.
+ *
+ * A row whose published value lies with a share p in what is asked for counts
+ * with chance p.  Their sum is the estimate; its variance is that of as many
+ * independent trials.  What cannot be below or above is known as well: rows that
+ * lie in it as a whole, and rows that touch it.
+ */
+#include "kanon.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+
+PG_FUNCTION_INFO_V1(kanon_estimate_add);
+PG_FUNCTION_INFO_V1(kanon_estimate_combine);
+PG_FUNCTION_INFO_V1(kanon_estimate_final);
+
+enum State
+{
+	STATE_SUM,
+	STATE_VARIANCE,
+	STATE_SURE,
+	STATE_POSSIBLE,
+	STATE_ROWS,
+	STATE_UNKNOWN, /* rows whose share cannot be measured */
+	STATE_SIZE
+};
+
+/* Two standard errors, nearly: 95 of 100 such intervals hold the true number. */
+#define CONFIDENCE 1.959963984540054
+
+/* The numbers of a state, in place: whoever is not an aggregate must not change them. */
+static float8 *
+state_of(FunctionCallInfo fcinfo, int argument)
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+
+	if (!AggCheckCallContext(fcinfo, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function is for the aggregate %s.estimate_count", KANON_SCHEMA)));
+	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the state of estimate_count must have %d numbers", STATE_SIZE)));
+	return (float8 *) ARR_DATA_PTR(array);
+}
+
+/* estimate_add(state, share) */
+Datum
+kanon_estimate_add(PG_FUNCTION_ARGS)
+{
+	float8 *state = state_of(fcinfo, 0);
+	float8 share;
+
+	state[STATE_ROWS]++;
+	if (PG_ARGISNULL(1))
+	{
+		state[STATE_UNKNOWN]++;
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	share = PG_GETARG_FLOAT8(1);
+	if (!(share >= 0 && share <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%g is not a share from 0 to 1", share),
+				 errhint("Give a coverage, or a product of coverages.")));
+	state[STATE_SUM] += share;
+	state[STATE_VARIANCE] += share * (1 - share);
+	state[STATE_SURE] += share == 1;
+	state[STATE_POSSIBLE] += share > 0;
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* estimate_combine(state, state) */
+Datum
+kanon_estimate_combine(PG_FUNCTION_ARGS)
+{
+	float8 *state = state_of(fcinfo, 0);
+	float8 *other = state_of(fcinfo, 1);
+
+	for (int i = 0; i < STATE_SIZE; i++)
+		state[i] += other[i];
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/*
+ * estimate_final(state) -> (estimate, error, low, high).  Rows of unknown share
+ * count with the average share of the others; since nothing says that they are
+ * like them, all of them may be wrong in the same way.
+ */
+Datum
+kanon_estimate_final(PG_FUNCTION_ARGS)
+{
+	float8 *state = state_of(fcinfo, 0);
+	float8 known = state[STATE_ROWS] - state[STATE_UNKNOWN];
+	float8 share = known > 0 ? state[STATE_SUM] / known : 0.5;
+	TupleDesc desc;
+	Datum values[4];
+	bool nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "estimate_final must return a row");
+	values[0] = Float8GetDatum(state[STATE_SUM] + state[STATE_UNKNOWN] * share);
+	values[1] = Float8GetDatum(CONFIDENCE * sqrt(state[STATE_VARIANCE]) + state[STATE_UNKNOWN] * Max(share, 1 - share));
+	values[2] = Int64GetDatum((int64) state[STATE_SURE]);
+	values[3] = Int64GetDatum((int64) (state[STATE_POSSIBLE] + state[STATE_UNKNOWN]));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}

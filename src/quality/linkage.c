@@ -1,0 +1,313 @@
+/*
+ * linkage.c
+ *		kanon.linkage: who of an identified table may be which published rows.
+ *
+ * A person is a candidate for a published group if the group covers what is
+ * known of him in every column.  Per column and known value the groups that
+ * cover it are a set of bits, so that a person costs as many intersections as
+ * there are columns.
+ */
+#include "quality/relation.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "asowner.h"
+#include "progress.h"
+#include "recode/dictionary.h"
+
+PG_FUNCTION_INFO_V1(kanon_linkage);
+PG_FUNCTION_INFO_V1(kanon_linked_groups);
+
+/* The classes of one of the two relations. */
+typedef struct Side
+{
+	int ncolumns;
+	Dictionary **columns;
+	int count;
+	int room;
+	int32 *codes; /* ncolumns per class */
+	int64 *rows;
+} Side;
+
+static void
+add_class(void *arg, HeapTuple row, TupleDesc desc)
+{
+	Side *side = arg;
+	bool isnull;
+
+	if (side->count == side->room)
+	{
+		side->room *= 2;
+		side->codes = repalloc_huge(side->codes, (Size) side->room * side->ncolumns * sizeof(int32));
+		side->rows = repalloc_huge(side->rows, (Size) side->room * sizeof(int64));
+	}
+	for (int i = 0; i < side->ncolumns; i++)
+	{
+		Datum value = SPI_getbinval(row, desc, i + 2, &isnull);
+
+		side->codes[(Size) side->count * side->ncolumns + i] = dictionary_code(side->columns[i], value, isnull);
+	}
+	side->rows[side->count++] = DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
+}
+
+#define CLASSES_QUERY "SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s HAVING NOT %3$s"
+
+/* Reads a relation with the rights of its owner. */
+static Side *
+read_side(const ClassedRelation *relation)
+{
+	Side *side = palloc0(sizeof(Side));
+	AsOwner scope;
+	ListCell *cell;
+
+	side->ncolumns = list_length(relation->columns);
+	side->columns = palloc(side->ncolumns * sizeof(Dictionary *));
+	side->room = 1024;
+	side->codes = palloc((Size) side->room * side->ncolumns * sizeof(int32));
+	side->rows = palloc(side->room * sizeof(int64));
+	foreach (cell, relation->types)
+		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL);
+	as_owner_start(&scope, relation->owner);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	for_each_row(psprintf(CLASSES_QUERY, relation->list, relation->name, relation->suppressed), add_class, side);
+	SPI_finish();
+	as_owner_end(&scope);
+	return side;
+}
+
+/* The values of a column, but NULL, in the order of their codes. */
+static Datum
+value_array(const Side *side, int column)
+{
+	const DictionaryLevel *level = &side->columns[column]->levels[0];
+
+	return PointerGetDatum(construct_array(level->values + 1, level->ncodes - 1, kanon_generalized_type(), -1, false,
+										   TYPALIGN_INT));
+}
+
+/* What is published meets what is known, as = does on an A-view. */
+#define MATCH_QUERY                                                              \
+	"SELECT s.n, k.n FROM ROWS FROM (pg_catalog.unnest($1)) WITH ORDINALITY AS s (v, n)" \
+	" JOIN ROWS FROM (pg_catalog.unnest($2)) WITH ORDINALITY AS k (v, n) ON s.v OPERATOR(pg_catalog.=) k.v"
+
+typedef struct Linkage
+{
+	Side *shown;
+	Side *known;
+	int nwords;		 /* per set of groups */
+	uint64 **covers; /* per column: a set of groups per known code */
+	int64 *population; /* per group: the people whom it may be about */
+} Linkage;
+
+static inline uint64 *
+cover_of(const Linkage *linkage, int column, int32 code)
+{
+	return linkage->covers[column] + (Size) code * linkage->nwords;
+}
+
+/* The groups that show each value of a column. */
+static List **
+groups_by_value(const Side *shown, int column)
+{
+	List **groups = palloc0(shown->columns[column]->levels[0].ncodes * sizeof(List *));
+
+	for (int group = 0; group < shown->count; group++)
+	{
+		int32 code = shown->codes[(Size) group * shown->ncolumns + column];
+
+		groups[code] = lappend_int(groups[code], group);
+	}
+	return groups;
+}
+
+static void
+add_groups(uint64 *cover, const List *groups)
+{
+	ListCell *cell;
+
+	foreach (cell, groups)
+		cover[lfirst_int(cell) / 64] |= UINT64CONST(1) << (lfirst_int(cell) % 64);
+}
+
+/* Who is known without a value may be anybody; who is published without one has none. */
+static void
+match_column(Linkage *linkage, int column)
+{
+	List **groups = groups_by_value(linkage->shown, column);
+	int nknown = linkage->known->columns[column]->levels[0].ncodes;
+	Oid array = get_array_type(kanon_generalized_type());
+	Oid types[2] = {array, array};
+	Datum values[2] = {value_array(linkage->shown, column), value_array(linkage->known, column)};
+
+	linkage->covers[column] = palloc_extended((Size) nknown * linkage->nwords * sizeof(uint64),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	memset(cover_of(linkage, column, NULL_CODE), 0xff, linkage->nwords * sizeof(uint64));
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute_with_args(MATCH_QUERY, 2, types, values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not match values: %s", SPI_result_code_string(SPI_result));
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool isnull;
+		HeapTuple row = SPI_tuptable->vals[i];
+		int32 shown = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
+		int32 known = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
+
+		add_groups(cover_of(linkage, column, known), groups[shown]);
+	}
+	SPI_finish();
+}
+
+/* How many published rows may be about the people of a class. */
+static int64
+count_candidates(const Linkage *linkage, int class, uint64 *work)
+{
+	const int32 *codes = linkage->known->codes + (Size) class * linkage->known->ncolumns;
+	int64 candidates = 0;
+
+	memcpy(work, cover_of(linkage, 0, codes[0]), linkage->nwords * sizeof(uint64));
+	for (int column = 1; column < linkage->known->ncolumns; column++)
+	{
+		const uint64 *cover = cover_of(linkage, column, codes[column]);
+
+		for (int word = 0; word < linkage->nwords; word++)
+			work[word] &= cover[word];
+	}
+	for (int word = 0; word < linkage->nwords; word++)
+	{
+		for (uint64 bits = work[word]; bits; bits &= bits - 1)
+		{
+			int group = word * 64 + pg_rightmost_one_pos64(bits);
+
+			if (group >= linkage->shown->count)
+				continue;
+			candidates += linkage->shown->rows[group];
+			linkage->population[group] += linkage->known->rows[class];
+		}
+	}
+	return candidates;
+}
+
+typedef struct Found
+{
+	int64 candidates;
+	int64 people;
+} Found;
+
+static int
+compare_found(const void *left, const void *right)
+{
+	int64 a = ((const Found *) left)->candidates;
+	int64 b = ((const Found *) right)->candidates;
+
+	return (a > b) - (a < b);
+}
+
+/* One row per number of candidates. */
+static void
+put_distribution(ReturnSetInfo *result, Found *found, int count)
+{
+	int64 all = 0;
+	bool nulls[3] = {false};
+
+	qsort(found, count, sizeof(Found), compare_found);
+	for (int i = 0; i < count; i++)
+		all += found[i].people;
+	for (int first = 0, next; first < count; first = next)
+	{
+		int64 people = 0;
+		Datum values[3];
+
+		for (next = first; next < count && found[next].candidates == found[first].candidates; next++)
+			people += found[next].people;
+		values[0] = Int64GetDatum(found[first].candidates);
+		values[1] = Int64GetDatum(people);
+		values[2] = Float8GetDatum((double) people / all);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* Candidates and people of each class that is known. */
+static Found *
+link_people(Linkage *linkage)
+{
+	Found *found = palloc_extended(Max((Size) linkage->known->count, 1) * sizeof(Found), MCXT_ALLOC_HUGE);
+	uint64 *work = palloc(Max(linkage->nwords, 1) * sizeof(uint64));
+
+	progress_phase(PHASE_CHECKING, linkage->known->count);
+	linkage->population = palloc_extended(Max((Size) linkage->shown->count, 1) * sizeof(int64),
+										  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int class = 0; class < linkage->known->count; class ++)
+	{
+		found[class].candidates = count_candidates(linkage, class, work);
+		found[class].people = linkage->known->rows[class];
+		if (class % 1024 == 0)
+		{
+			progress_done(class);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	return found;
+}
+
+static Found *
+link_relations(FunctionCallInfo fcinfo, Linkage *linkage)
+{
+	ClassedRelation *view = relation_for_classes(PG_GETARG_OID(0), PG_GETARG_ARRAYTYPE_P(2));
+	ClassedRelation *external = relation_for_classes(PG_GETARG_OID(1), PG_GETARG_ARRAYTYPE_P(2));
+	Found *found;
+
+	kanon_materialize(fcinfo);
+	progress_start(fcinfo);
+	progress_phase(PHASE_READING, 0);
+	linkage->shown = read_side(view);
+	linkage->known = read_side(external);
+	linkage->nwords = (linkage->shown->count + 63) / 64;
+	linkage->covers = palloc(linkage->known->ncolumns * sizeof(uint64 *));
+	progress_phase(PHASE_BUILDING, linkage->known->ncolumns);
+	for (int column = 0; column < linkage->known->ncolumns; column++)
+	{
+		match_column(linkage, column);
+		progress_done(column + 1);
+	}
+	found = link_people(linkage);
+	progress_end();
+	return found;
+}
+
+/* linkage(view, external, columns) */
+Datum
+kanon_linkage(PG_FUNCTION_ARGS)
+{
+	Linkage linkage = {0};
+	Found *found = link_relations(fcinfo, &linkage);
+
+	put_distribution((ReturnSetInfo *) fcinfo->resultinfo, found, linkage.known->count);
+	return (Datum) 0;
+}
+
+/* linked_groups(view, external, columns): the same from the other side */
+Datum
+kanon_linked_groups(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Linkage linkage = {0};
+
+	link_relations(fcinfo, &linkage);
+	for (int group = 0; group < linkage.shown->count; group++)
+	{
+		Datum values[2] = {Int64GetDatum(linkage.shown->rows[group]), Int64GetDatum(linkage.population[group])};
+		bool nulls[2] = {false};
+
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

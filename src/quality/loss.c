@@ -1,0 +1,114 @@
+/*
+ * loss.c
+ *		How much a published value leaves open: the normalized certainty penalty.
+ *
+ * A single value loses nothing, everything loses all.  Between them an interval
+ * counts by its share of the column's range, a node by its share of the
+ * hierarchy's leaves, a masked code by the share of the column's values that it
+ * may stand for; as kanon.release_quality does for releases.
+ */
+#include "quality/quality.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+#include "hierarchy/tree.h"
+
+static double
+interval_end(const GenView *view, bool upper)
+{
+	if (view->kind != GEN_NUMERIC)
+		return (double) (upper ? view->ihi : view->ilo);
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(upper ? view->nhi : view->nlo)));
+}
+
+/* From the least to the greatest number or date of a column. */
+static double
+column_range(const Dictionary *raw)
+{
+	double least = INFINITY;
+	double greatest = -INFINITY;
+
+	for (int32 code = 1; code < raw->levels[0].ncodes; code++)
+	{
+		GenView view;
+
+		gen_view(raw->levels[0].values[code], &view);
+		if (GEN_IS_INTERVAL(&view) && !(view.flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
+		{
+			least = Min(least, interval_end(&view, false));
+			greatest = Max(greatest, interval_end(&view, true));
+		}
+		gen_view_free(&view);
+	}
+	return greatest > least ? greatest - least : 0;
+}
+
+static double
+share_of_range(const GenView *view, double range)
+{
+	if (gen_is_point(view))
+		return 0;
+	if ((view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)) || range == 0)
+		return 1;
+	return Min(1, (interval_end(view, true) - interval_end(view, false)) / range);
+}
+
+static double
+share_of_leaves(const GenView *view, const Dgh *dgh)
+{
+	if (view->flags & GEN_IS_ROOT)
+		return 1;
+	if (dgh == NULL || dgh->tree == NULL || (view->flags & GEN_UNKNOWN) || view->hi - view->lo <= 1)
+		return 0;
+	return (double) (view->hi - view->lo) / dgh->tree->nleaves;
+}
+
+/* Codes of the column that begin like a masked one, and are as long. */
+static double
+share_of_codes(const GenView *view, const Dictionary *raw)
+{
+	int count = 0;
+
+	if (view->lo == view->len)
+		return 0;
+	for (int32 code = 1; code < raw->levels[0].ncodes; code++)
+	{
+		GenView value;
+		int len;
+		const char *text;
+
+		gen_view(raw->levels[0].values[code], &value);
+		text = gen_text(&value, &len);
+		count += len == view->len && memcmp(text, view->label, view->lo) == 0;
+	}
+	return (double) count / Max(raw->levels[0].ncodes - 1, 1);
+}
+
+/* Per code of what a quasi-identifier is published as. */
+double *
+loss_of_values(const Tally *tally, int column)
+{
+	const Dictionary *raw = tally->raw[column];
+	const DictionaryLevel *shown = &tally->shown[column]->levels[0];
+	double *loss = palloc0(shown->ncodes * sizeof(double));
+	double range = column_range(raw);
+
+	for (int32 code = 1; code < shown->ncodes; code++)
+	{
+		GenView view;
+
+		gen_view(shown->values[code], &view);
+		if (view.kind == GEN_ANY)
+			loss[code] = 1;
+		else if (view.kind == GEN_NODE)
+			loss[code] = share_of_leaves(&view, raw->dgh);
+		else if (view.kind == GEN_PREFIX)
+			loss[code] = share_of_codes(&view, raw);
+		else if (GEN_IS_INTERVAL(&view))
+			loss[code] = share_of_range(&view, range);
+	}
+	return loss;
+}

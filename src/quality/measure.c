@@ -1,0 +1,346 @@
+/*
+ * measure.c
+ *		kanon.quality and kanon.tally.
+ */
+#include "quality/quality.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "asowner.h"
+#include "progress.h"
+#include "quality/answers.h"
+
+PG_FUNCTION_INFO_V1(kanon_quality);
+PG_FUNCTION_INFO_V1(kanon_tally);
+PG_FUNCTION_INFO_V1(kanon_aview_columns);
+
+/* Both of what is done with a row. */
+typedef struct Measuring
+{
+	Tally *tally;
+	Answers *answers; /* null: nothing was asked */
+} Measuring;
+
+static void
+measure_row(void *arg, const Pair *pair)
+{
+	Measuring *measuring = arg;
+
+	tally_add(measuring->tally, pair);
+	if (measuring->answers)
+		answers_add(measuring->answers, pair);
+}
+
+/* What the tally looks at. */
+static Bitmapset *
+tallied_columns(const AView *aview)
+{
+	Bitmapset *columns = NULL;
+
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		ColumnRole role = aview->columns[i].role;
+
+		if (role == ROLE_QUASI || role == ROLE_SENSITIVE)
+			columns = bms_add_member(columns, i);
+		if (role != ROLE_OTHER)
+			columns = bms_add_member(columns, aview->ncolumns + i);
+	}
+	return columns;
+}
+
+static Tally *
+measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
+{
+	AView *pairs = pairs_view(aview);
+	Measuring measuring = {.tally = tally_create(aview), .answers = answers};
+	Bitmapset *columns = tallied_columns(aview);
+
+	progress_start(fcinfo);
+	progress_phase(PHASE_READING, 0);
+	if (answers)
+		columns = bms_union(columns, answers->columns);
+	pairs_read(pairs, columns, measure_row, &measuring);
+	tally_finish(measuring.tally);
+	progress_end();
+	return measuring.tally;
+}
+
+/* The average over all rows and quasi-identifiers. */
+static double
+penalty(const Tally *tally)
+{
+	const AView *aview = tally->aview;
+	double sum = 0;
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		double *loss = loss_of_values(tally, aview->quasi[i]);
+
+		for (int class = 0; class < tally->shown_index->count; class ++)
+			sum += tally->shown_classes[class].rows * loss[codetable_codes(tally->shown_index, class)[i]];
+	}
+	return sum / tally->nrows / aview->nquasi;
+}
+
+enum QualityColumn
+{
+	QUALITY_ROWS,
+	QUALITY_PUBLISHED,
+	QUALITY_SUPPRESSED,
+	QUALITY_GROUPS,
+	QUALITY_MIN_GROUP,
+	QUALITY_AVG_GROUP,
+	QUALITY_NCP,
+	QUALITY_DM,
+	QUALITY_K_DEVIATION,
+	QUALITY_PRECISION,
+	QUALITY_RECALL,
+	QUALITY_COLUMNS
+};
+
+typedef struct Sizes
+{
+	int64 published;
+	int64 groups;
+	int64 people; /* in all groups, those in several as often */
+	int64 least;
+	double dm;
+	double k_deviation;
+} Sizes;
+
+static void
+sum_sizes(const Tally *tally, Sizes *sizes)
+{
+	int k = Max(tally->aview->k, 1);
+
+	memset(sizes, 0, sizeof(Sizes));
+	sizes->least = PG_INT64_MAX;
+	for (int i = 0; i < tally->shown_index->count; i++)
+	{
+		const ShownClass *class = &tally->shown_classes[i];
+
+		/* A suppressed row could be any row at all. */
+		sizes->dm += (double) class->rows * (class->suppressed ? tally->nrows : class->rows);
+		if (class->suppressed)
+			continue;
+		sizes->published += class->rows;
+		sizes->groups++;
+		sizes->people += class->people;
+		sizes->least = Min(sizes->least, class->people);
+		sizes->k_deviation += (double) class->rows * (class->people - k);
+	}
+}
+
+static Datum
+quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
+{
+	TupleDesc desc;
+	Sizes sizes;
+	Datum values[QUALITY_COLUMNS] = {0};
+	bool nulls[QUALITY_COLUMNS] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "quality must return a row");
+	sum_sizes(tally, &sizes);
+	values[QUALITY_ROWS] = Int64GetDatum(tally->nrows);
+	values[QUALITY_PUBLISHED] = Int64GetDatum(sizes.published);
+	values[QUALITY_SUPPRESSED] = Int64GetDatum(tally->nrows - sizes.published);
+	values[QUALITY_GROUPS] = Int64GetDatum(sizes.groups);
+	values[QUALITY_MIN_GROUP] = Int64GetDatum(sizes.least);
+	values[QUALITY_AVG_GROUP] = Float8GetDatum((double) sizes.people / Max(sizes.groups, 1));
+	nulls[QUALITY_MIN_GROUP] = nulls[QUALITY_AVG_GROUP] = sizes.groups == 0;
+	nulls[QUALITY_NCP] = tally->nrows == 0 || tally->aview->nquasi == 0;
+	values[QUALITY_NCP] = Float8GetDatum(nulls[QUALITY_NCP] ? 0 : penalty(tally));
+	values[QUALITY_DM] = Float8GetDatum(sizes.dm);
+	values[QUALITY_K_DEVIATION] = Float8GetDatum(sizes.k_deviation);
+	nulls[QUALITY_PRECISION] = answers == NULL || answers->answered == 0;
+	nulls[QUALITY_RECALL] = answers == NULL || answers->wanted == 0;
+	if (!nulls[QUALITY_PRECISION])
+		values[QUALITY_PRECISION] = Float8GetDatum((double) answers->right / answers->answered);
+	if (!nulls[QUALITY_RECALL])
+		values[QUALITY_RECALL] = Float8GetDatum((double) answers->right / answers->wanted);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* quality(view, predicate) */
+Datum
+kanon_quality(PG_FUNCTION_ARGS)
+{
+	AView *aview;
+	Answers *answers = NULL;
+	AsOwner scope;
+	Tally *tally;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	aview = quality_load(PG_GETARG_OID(0));
+	/* The predicate meets values of the owner's types, and their operators. */
+	as_owner_start(&scope, aview->owner);
+	if (!PG_ARGISNULL(1))
+		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	tally = measure(fcinfo, aview, answers);
+	if (answers)
+		answers_finish(answers);
+	as_owner_end(&scope);
+	PG_RETURN_DATUM(quality_row(fcinfo, tally, answers));
+}
+
+enum TallyColumn
+{
+	TALLY_COLUMN,
+	TALLY_VALUE,
+	TALLY_UNKNOWN,
+	TALLY_ROWS,
+	TALLY_PEOPLE,
+	TALLY_SUPPRESSED,
+	TALLY_RAW_CLASSES,
+	TALLY_RAW_ALONE,
+	TALLY_BOX,
+	TALLY_LOSS,
+	TALLY_COLUMNS
+};
+
+static Datum
+class_box(const Tally *tally, int class, Datum *values, bool *nulls)
+{
+	const AView *aview = tally->aview;
+	const int32 *codes = codetable_codes(tally->shown_index, class);
+	int dims[1] = {aview->nquasi};
+	int lower[1] = {1};
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		values[i] = tally->shown[aview->quasi[i]]->levels[0].values[codes[i]];
+		nulls[i] = codes[i] == NULL_CODE;
+	}
+	return PointerGetDatum(construct_md_array(values, nulls, 1, dims, lower, kanon_generalized_type(), -1, false,
+											  TYPALIGN_INT));
+}
+
+static void
+put_classes(ReturnSetInfo *result, const Tally *tally)
+{
+	const AView *aview = tally->aview;
+	double **loss = palloc(Max(aview->nquasi, 1) * sizeof(double *));
+	Datum *work = palloc(Max(aview->nquasi, 1) * sizeof(Datum));
+	bool *work_nulls = palloc(Max(aview->nquasi, 1) * sizeof(bool));
+	Datum values[TALLY_COLUMNS] = {0};
+	bool nulls[TALLY_COLUMNS] = {[TALLY_COLUMN] = true, [TALLY_VALUE] = true, [TALLY_UNKNOWN] = true};
+
+	for (int i = 0; i < aview->nquasi; i++)
+		loss[i] = loss_of_values(tally, aview->quasi[i]);
+	for (int class = 0; class < tally->shown_index->count; class ++)
+	{
+		const ShownClass *shown = &tally->shown_classes[class];
+
+		values[TALLY_ROWS] = Int64GetDatum(shown->rows);
+		values[TALLY_PEOPLE] = Int64GetDatum(shown->people);
+		values[TALLY_SUPPRESSED] = BoolGetDatum(shown->suppressed);
+		values[TALLY_RAW_CLASSES] = Int64GetDatum(shown->raw_classes);
+		values[TALLY_RAW_ALONE] = Int64GetDatum(shown->raw_alone);
+		values[TALLY_BOX] = class_box(tally, class, work, work_nulls);
+		for (int i = 0; i < aview->nquasi; i++)
+			work[i] = Float8GetDatum(loss[i][codetable_codes(tally->shown_index, class)[i]]);
+		values[TALLY_LOSS] = PointerGetDatum(construct_array(work, aview->nquasi, FLOAT8OID, sizeof(float8),
+															 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		pfree(DatumGetPointer(values[TALLY_BOX]));
+		pfree(DatumGetPointer(values[TALLY_LOSS]));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+put_values(ReturnSetInfo *result, const Tally *tally, int column)
+{
+	const Dictionary *raw = tally->raw[column];
+	NameData name;
+	Datum values[TALLY_COLUMNS] = {0};
+	bool nulls[TALLY_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	nulls[TALLY_COLUMN] = nulls[TALLY_UNKNOWN] = nulls[TALLY_ROWS] = false;
+	namestrcpy(&name, tally->aview->columns[column].name);
+	values[TALLY_COLUMN] = NameGetDatum(&name);
+	for (int32 code = 0; code < Min(raw->levels[0].ncodes, tally->raw_room[column]); code++)
+	{
+		bool unknown = code == NULL_CODE;
+
+		if (tally->raw_rows[column][code] == 0)
+			continue;
+		if (code != NULL_CODE)
+		{
+			GenView view;
+			int len;
+			const char *text;
+
+			gen_view(raw->levels[0].values[code], &view);
+			text = gen_text(&view, &len);
+			values[TALLY_VALUE] = PointerGetDatum(cstring_to_text_with_len(text, len));
+			unknown = (view.flags & GEN_UNKNOWN) != 0 && (view.kind == GEN_LABEL || view.kind == GEN_NODE);
+		}
+		nulls[TALLY_VALUE] = code == NULL_CODE;
+		values[TALLY_UNKNOWN] = BoolGetDatum(raw->dgh && unknown);
+		values[TALLY_ROWS] = Int64GetDatum(tally->raw_rows[column][code]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* tally(view): classes of published rows, then values of quasi-identifiers and sensitive columns */
+Datum
+kanon_tally(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	AView *aview = quality_load(PG_GETARG_OID(0));
+	Tally *tally;
+
+	kanon_materialize(fcinfo);
+	tally = measure(fcinfo, aview, NULL);
+	put_classes(result, tally);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		if (tally->raw[i])
+			put_values(result, tally, i);
+	}
+	return (Datum) 0;
+}
+
+/* aview_columns(view): what its columns are, for who may query it */
+Datum
+kanon_aview_columns(PG_FUNCTION_ARGS)
+{
+	static const char *const roles[] = {
+		[ROLE_OTHER] = "other", [ROLE_ID] = "id", [ROLE_QUASI] = "quasi", [ROLE_SENSITIVE] = "sensitive"};
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid view = PG_GETARG_OID(0);
+	int32 id = aview_id_of_view(view);
+	AView *aview;
+
+	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !pg_class_ownercheck(view, GetUserId()))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
+	aview = aview_load(id);
+	kanon_materialize(fcinfo);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		AViewColumn *column = &aview->columns[i];
+		NameData name;
+		Datum values[8] = {NameGetDatum(&name), CStringGetTextDatum(roles[column->role]),
+						   column->dgh_name ? CStringGetTextDatum(column->dgh_name) : (Datum) 0,
+						   ObjectIdGetDatum(column->source_type), Int32GetDatum(aview->k), Int32GetDatum(aview->l),
+						   Float8GetDatum(aview->t),
+						   CStringGetTextDatum(aview->match == MATCH_WITNESS ? "witness" : "cover")};
+		bool nulls[8] = {false, false, column->dgh_name == NULL, false, aview->k < 0, aview->l == 0, aview->t == 0, false};
+
+		namestrcpy(&name, column->name);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

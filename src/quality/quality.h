@@ -1,0 +1,85 @@
+/*
+ * quality.h
+ *		What an A-view publishes beside what it hides: for its owner only.
+ *
+ * All measures come from one pass over the source, in which each row is seen as
+ * it is and as it is published (pairs.c).  The pass puts rows into classes: those
+ * that look alike in the quasi-identifiers, before and after (tally.c).
+ */
+#ifndef KANON_QUALITY_H
+#define KANON_QUALITY_H
+
+#include "aview/aview.h"
+#include "quality/codetable.h"
+
+#include "fmgr.h"
+
+/*
+ * One row of the source: columns of the view as they are published, then the
+ * same columns as they are.
+ */
+typedef struct Pair
+{
+	Datum *values;
+	bool *nulls;
+} Pair;
+
+typedef void (*PairReceiver)(void *arg, const Pair *pair);
+
+/* pairs.c */
+extern AView *quality_load(Oid view);
+extern AView *pairs_view(const AView *aview);
+extern void pairs_read(AView *pairs, const Bitmapset *columns, PairReceiver receive, void *arg);
+
+/* Rows that are published alike in all quasi-identifiers. */
+typedef struct ShownClass
+{
+	int64 rows;
+	int64 people;
+	int64 raw_classes; /* that it is made of */
+	int64 raw_alone;   /* people in it who were alone in theirs */
+	bool shows_sensitive;
+	bool hides_sensitive;
+	bool suppressed;
+} ShownClass;
+
+/* Rows that are alike before. */
+typedef struct RawClass
+{
+	int32 person; /* the first one */
+	int32 shown;
+	bool crowd; /* of more than one */
+} RawClass;
+
+typedef struct Tally
+{
+	const AView *aview;
+	int64 nrows;
+	bool count_rows; /* each row is a person */
+
+	Dictionary **raw; /* per quasi-identifier or sensitive column, else null */
+	int64 **raw_rows; /* per code */
+	int *raw_room;
+	Dictionary **shown; /* per quasi-identifier, else null */
+
+	CodeTable *raw_index;
+	RawClass *raw_classes;
+	CodeTable *shown_index;
+	ShownClass *shown_classes;
+
+	Dictionary **ids; /* per identifier, else null */
+	CodeTable *people;
+	CodeTable *memberships; /* class and person */
+
+	int32 *codes; /* work space */
+} Tally;
+
+/* tally.c */
+extern Tally *tally_create(const AView *aview);
+extern void tally_add(Tally *tally, const Pair *pair);
+extern void tally_finish(Tally *tally);
+
+/* loss.c: of a published value, from 0 to 1 */
+extern double *loss_of_values(const Tally *tally, int column);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * relation.c
+ *		Who may look at a relation by classes, and the parts of such queries.
+ */
+#include "quality/relation.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+
+#include "progress.h"
+
+#define FETCH_ROWS 10000
+
+/* Rows that the caller may not see must not be counted for him. */
+static void
+check_rows(Relation rel)
+{
+	switch (rel->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_MATVIEW:
+		case RELKIND_VIEW:
+		case RELKIND_FOREIGN_TABLE:
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" has no rows to look at", RelationGetRelationName(rel)),
+					 errhint("Give a table, a view, a materialized view or a foreign table.")));
+	}
+	if (check_enable_rls(RelationGetRelid(rel), InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security hides rows of \"%s\" from you", RelationGetRelationName(rel)),
+				 errhint("Its classes can be counted only by who sees all of its rows.")));
+}
+
+char *
+relation_column(const ClassedRelation *relation, const char *name, Oid *type)
+{
+	Oid relid = relation->relid;
+	AttrNumber attnum = get_attnum(relid, name);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("relation \"%s\" has no column \"%s\"", get_rel_name(relid), name)));
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error_col(ACLCHECK_NO_PRIV, OBJECT_COLUMN, get_rel_name(relid), name);
+	*type = get_atttype(relid, attnum);
+	return psprintf("r.%s", quote_identifier(name));
+}
+
+/* Everything in all columns, if each of them can show everything: such rows say nothing. */
+static void
+add_column(ClassedRelation *relation, const char *name, StringInfo suppressed)
+{
+	Oid type;
+	char *column = relation_column(relation, name, &type);
+
+	if (type != kanon_generalized_type())
+		relation->suppressed = "false";
+	appendStringInfo(suppressed, "%s%s.generalized_text(%s) OPERATOR(pg_catalog.=) '*'",
+					 relation->columns ? " AND " : "", KANON_SCHEMA, column);
+	relation->columns = lappend(relation->columns, column);
+	relation->types = lappend_oid(relation->types, type);
+	relation->list = relation->list ? psprintf("%s, %s", relation->list, column) : column;
+}
+
+ClassedRelation *
+relation_for_classes(Oid relid, ArrayType *names)
+{
+	ClassedRelation *relation = palloc0(sizeof(ClassedRelation));
+	StringInfoData suppressed;
+	Relation rel;
+	Datum *values;
+	bool *nulls;
+	int count;
+
+	rel = relation_open(relid, AccessShareLock);
+	check_rows(rel);
+	relation->relid = relid;
+	relation->owner = rel->rd_rel->relowner;
+	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+	relation_close(rel, NoLock);
+	initStringInfo(&suppressed);
+	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("a name in quasi_ids is null")));
+		add_column(relation, TextDatumGetCString(values[i]), &suppressed);
+	}
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quasi_ids names no column")));
+	if (relation->suppressed == NULL)
+		relation->suppressed = psprintf("coalesce(%s, false)", suppressed.data);
+	return relation;
+}
+
+/* Calls a function, in a context that is soon reset, for each row of a query. */
+void
+for_each_row(const char *query, RowFunction function, void *arg)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon classes", ALLOCSET_DEFAULT_SIZES);
+	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	Portal portal;
+	int64 done = 0;
+
+	if (plan == NULL)
+		elog(ERROR, "could not prepare a query: %s", SPI_result_code_string(SPI_result));
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	do
+	{
+		MemoryContext old;
+
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		old = MemoryContextSwitchTo(work);
+		for (uint64 i = 0; i < SPI_processed; i++)
+			function(arg, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(work);
+		SPI_freetuptable(SPI_tuptable);
+		progress_done(done += SPI_processed);
+		CHECK_FOR_INTERRUPTS();
+	} while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+	MemoryContextDelete(work);
+}

@@ -1,0 +1,232 @@
+/*
+ * tally.c
+ *		Rows put into classes, before and after.
+ *
+ * Values become codes, and classes tuples of codes, so that a row costs a few
+ * lookups.  Memory grows with the number of different rows, and of people where
+ * one may have several rows.
+ */
+#include "quality/quality.h"
+
+#include "utils/memutils.h"
+
+static Dictionary **
+dictionaries_for(const AView *aview, ColumnRole first, ColumnRole second, bool published)
+{
+	Dictionary **result = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
+
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		AViewColumn *column = &aview->columns[i];
+
+		if (column->role == first || column->role == second)
+			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL)
+								  : dictionary_create(column->source_type, column->dgh);
+	}
+	return result;
+}
+
+static int
+count_ids(const AView *aview)
+{
+	int count = 0;
+
+	for (int i = 0; i < aview->ncolumns; i++)
+		count += aview->columns[i].role == ROLE_ID;
+	return count;
+}
+
+Tally *
+tally_create(const AView *aview)
+{
+	Tally *tally = palloc0(sizeof(Tally));
+	int columns = Max(aview->ncolumns, 1);
+
+	tally->aview = aview;
+	tally->count_rows = aview_counts_rows(aview);
+	tally->raw = dictionaries_for(aview, ROLE_QUASI, ROLE_SENSITIVE, false);
+	tally->raw_rows = palloc0(columns * sizeof(int64 *));
+	tally->raw_room = palloc0(columns * sizeof(int));
+	tally->shown = dictionaries_for(aview, ROLE_QUASI, ROLE_QUASI, true);
+	tally->ids = dictionaries_for(aview, ROLE_ID, ROLE_ID, false);
+	tally->raw_index = codetable_create(aview->nquasi);
+	tally->raw_classes = palloc(tally->raw_index->room * sizeof(RawClass));
+	tally->shown_index = codetable_create(aview->nquasi);
+	tally->shown_classes = palloc(tally->shown_index->room * sizeof(ShownClass));
+	tally->people = codetable_create(count_ids(aview));
+	tally->memberships = codetable_create(2);
+	tally->codes = palloc0(columns * sizeof(int32));
+	return tally;
+}
+
+static void
+count_value(Tally *tally, int column, int32 code)
+{
+	if (code >= tally->raw_room[column])
+	{
+		int room = Max(64, 2 * code);
+		int64 *old = tally->raw_rows[column];
+
+		tally->raw_rows[column] = MemoryContextAllocExtended(tally->raw_index->context, room * sizeof(int64),
+															 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		if (old)
+		{
+			memcpy(tally->raw_rows[column], old, tally->raw_room[column] * sizeof(int64));
+			pfree(old);
+		}
+		tally->raw_room[column] = room;
+	}
+	tally->raw_rows[column][code]++;
+}
+
+/* The number of the person whom a row is about. */
+static int32
+find_person(Tally *tally, const Pair *pair)
+{
+	const AView *aview = tally->aview;
+	int count = 0;
+	bool found;
+
+	if (tally->count_rows)
+		return (int32) (tally->nrows & PG_INT32_MAX);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		int raw = aview->ncolumns + i;
+
+		if (tally->ids[i])
+			tally->codes[count++] = dictionary_code(tally->ids[i], pair->values[raw], pair->nulls[raw]);
+	}
+	return codetable_number(tally->people, tally->codes, &found);
+}
+
+static int32
+find_raw_class(Tally *tally, const Pair *pair, int32 person)
+{
+	const AView *aview = tally->aview;
+	CodeTable *index = tally->raw_index;
+	int room = index->room;
+	int32 number;
+	bool found;
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		int column = aview->quasi[i];
+		int raw = aview->ncolumns + column;
+
+		tally->codes[i] = dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]);
+		count_value(tally, column, tally->codes[i]);
+	}
+	number = codetable_number(index, tally->codes, &found);
+	if (room != index->room)
+		tally->raw_classes = repalloc_huge(tally->raw_classes, index->room * sizeof(RawClass));
+	if (!found)
+		tally->raw_classes[number] = (RawClass){.person = person, .shown = -1};
+	else if (tally->raw_classes[number].person != person)
+		tally->raw_classes[number].crowd = true;
+	return number;
+}
+
+static int32
+find_shown_class(Tally *tally, const Pair *pair)
+{
+	const AView *aview = tally->aview;
+	CodeTable *index = tally->shown_index;
+	int room = index->room;
+	int32 number;
+	bool found;
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		int column = aview->quasi[i];
+
+		tally->codes[i] = dictionary_code(tally->shown[column], pair->values[column], pair->nulls[column]);
+	}
+	number = codetable_number(index, tally->codes, &found);
+	if (room != index->room)
+		tally->shown_classes = repalloc_huge(tally->shown_classes, index->room * sizeof(ShownClass));
+	if (!found)
+		tally->shown_classes[number] = (ShownClass){0};
+	return number;
+}
+
+static void
+look_at_sensitive(Tally *tally, const Pair *pair, ShownClass *class)
+{
+	const AView *aview = tally->aview;
+
+	for (int column = 0; column < aview->ncolumns; column++)
+	{
+		int raw = aview->ncolumns + column;
+
+		if (aview->columns[column].role != ROLE_SENSITIVE)
+			continue;
+		count_value(tally, column, dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]));
+		if (!pair->nulls[column])
+			class->shows_sensitive = true;
+		else if (!pair->nulls[raw])
+			class->hides_sensitive = true;
+	}
+}
+
+void
+tally_add(Tally *tally, const Pair *pair)
+{
+	MemoryContext old = MemoryContextSwitchTo(tally->raw_index->context);
+	int32 person = find_person(tally, pair);
+	int32 raw = find_raw_class(tally, pair, person);
+	int32 shown = find_shown_class(tally, pair);
+	int32 membership[2] = {shown, person};
+	ShownClass *class = &tally->shown_classes[shown];
+	bool known = false;
+
+	tally->nrows++;
+	class->rows++;
+	if (!tally->count_rows)
+		codetable_number(tally->memberships, membership, &known);
+	class->people += !known;
+	if (tally->raw_classes[raw].shown < 0)
+		tally->raw_classes[raw].shown = shown;
+	look_at_sensitive(tally, pair, class);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Suppressed rows show everything in all quasi-identifiers.  So does a group at
+ * the root, if it is large enough; and only then sensitive values.
+ */
+static bool
+is_suppressed(const Tally *tally, int32 number)
+{
+	const AView *aview = tally->aview;
+	const int32 *codes = codetable_codes(tally->shown_index, number);
+	const ShownClass *class = &tally->shown_classes[number];
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		GenView view;
+
+		if (codes[i] == NULL_CODE)
+			return false;
+		gen_view(tally->shown[aview->quasi[i]]->levels[0].values[codes[i]], &view);
+		if (view.kind != GEN_ANY && !(view.flags & GEN_IS_ROOT))
+			return false;
+	}
+	if (aview->nquasi == 0 || class->shows_sensitive)
+		return false;
+	return class->hides_sensitive || class->people < aview->k;
+}
+
+/* Once all rows are in. */
+void
+tally_finish(Tally *tally)
+{
+	for (int i = 0; i < tally->shown_index->count; i++)
+		tally->shown_classes[i].suppressed = is_suppressed(tally, i);
+	for (int i = 0; i < tally->raw_index->count; i++)
+	{
+		ShownClass *class = &tally->shown_classes[tally->raw_classes[i].shown];
+
+		class->raw_classes++;
+		class->raw_alone += !tally->raw_classes[i].crowd;
+	}
+}
