@@ -107,10 +107,11 @@ BEGIN
     UNION ALL
     SELECT 'risk', view::text, r.measure, r.value,
         CASE WHEN r.measure ~ '^prosecutor risk, max' AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
-            WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold THEN 'warning' ELSE 'ok' END,
+            WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold THEN 'warning'
+            WHEN r.measure ~ '^journalist risk, max' AND population IS NULL THEN 'info' ELSE 'ok' END,
         CASE WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold
             THEN format('More than one chance in %s to be found again. Raise k: %s', round(1 / threshold), more)
-            WHEN r.measure ~ '^journalist' AND population IS NULL
+            WHEN r.measure ~ '^journalist risk, max' AND population IS NULL
             THEN 'Taken from the view alone. Pass a register of the population to kanon.audit to see the true, smaller risk.' END
     FROM risk r
     UNION ALL
