@@ -103,9 +103,9 @@ BEGIN
     IF type = 'kanon.generalized'::regtype THEN
         RETURN format('kanon.coverage(v.%I%s)', "column", (SELECT string_agg(format(', %L::text', b), '') FROM unnest(bounds) b));
     ELSIF array_length(bounds, 1) = 1 THEN
-        RETURN format('coalesce((v.%I = %L)::integer, 0)', "column", bounds[1]);
+        RETURN format('coalesce((v.%I = %L)::integer, 0)::float8', "column", bounds[1]);
     END IF;
-    RETURN format('coalesce((v.%1$I >= %2$L AND v.%1$I < %3$L)::integer, 0)', "column", bounds[1], bounds[2]);
+    RETURN format('coalesce((v.%1$I >= %2$L AND v.%1$I < %3$L)::integer, 0)::float8', "column", bounds[1], bounds[2]);
 END
 $$;
 COMMENT ON FUNCTION kanon.condition_share IS 'a condition of kanon.estimate_count as an expression';
@@ -114,14 +114,16 @@ CREATE FUNCTION kanon.estimate_count(view regclass, conditions jsonb,
         OUT estimate float8, OUT error float8, OUT low bigint, OUT high bigint) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    share text;
+    shares text[];
 BEGIN
     IF jsonb_typeof(conditions) <> 'object' OR conditions = '{}' THEN
         RAISE EXCEPTION 'conditions must be an object of columns and values'
             USING ERRCODE = 'invalid_parameter_value', HINT = 'For example ''{"age": [20, 30], "sex": "f"}''.';
     END IF;
-    SELECT string_agg(kanon.condition_share(view, c.key, c.value), ' * ') INTO share FROM jsonb_each(conditions) c;
-    EXECUTE format('SELECT (e).* FROM (SELECT kanon.estimate_count((%s)::float8) AS e FROM %s AS v) AS s', share, view)
+    SELECT array_agg(kanon.condition_share(view, c.key, c.value)) INTO shares FROM jsonb_each(conditions) c;
+    -- A row that fails one condition for sure is out, whatever cannot be said of the others.
+    EXECUTE format('SELECT (e).* FROM (SELECT kanon.estimate_count(CASE WHEN least(%s) = 0 THEN 0 ELSE %s END) AS e FROM %s AS v) AS s',
+            array_to_string(shares, ', '), array_to_string(shares, ' * '), view)
         INTO estimate, error, low, high;
 END
 $$;

@@ -219,7 +219,7 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
                 THEN 'It may query the view, too, and so needs no view to see raw rows. ' ELSE 'If it is to see anonymous rows only: ' END
             || CASE WHEN pg_has_role(r.oid, 'pg_read_all_data', 'USAGE')
                 THEN format('REVOKE pg_read_all_data FROM %I;', r.rolname)
-                WHEN EXISTS (SELECT FROM aclexplode(coalesce(c.relacl, '{}')) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
+                WHEN EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
                 THEN format('REVOKE SELECT ON %s FROM PUBLIC;', b.relation)
                 ELSE format('REVOKE SELECT ON %s FROM %I; or from the role that it inherits this from.', b.relation, r.rolname) END
         FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r
@@ -233,6 +233,10 @@ COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about tr
 CREATE FUNCTION kanon.audit(view regclass, threshold float8 DEFAULT 0.2, population regclass DEFAULT NULL) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = view), 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of view %', view USING ERRCODE = 'insufficient_privilege',
+            HINT = 'An audit looks at raw rows. Whoever may query the view can call kanon.k_anonymity.';
+    END IF;
     IF threshold IS NULL OR threshold <= 0 OR threshold > 1 THEN
         RAISE EXCEPTION 'the threshold must be above 0 and at most 1, but is %', threshold USING ERRCODE = 'invalid_parameter_value';
     END IF;

@@ -13,7 +13,7 @@ COMMENT ON FUNCTION kanon.report_text IS 'a text as HTML shows it';
 
 CREATE FUNCTION kanon.report_percent(share float8) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN share IS NULL THEN '–' WHEN share > 0 AND share < 0.001 THEN '< 0.1 %'
+    SELECT CASE WHEN share IS NULL THEN '–' WHEN share > 0 AND share < 0.001 THEN '< 0.1 %' WHEN share < 1 AND share >= 0.995 THEN '> 99 %'
         ELSE trim_scale(round((100 * share)::numeric, CASE WHEN share < 0.1 THEN 1 ELSE 0 END)) || ' %' END
 $$;
 COMMENT ON FUNCTION kanon.report_percent IS 'a share in percent, for people';
@@ -120,7 +120,7 @@ COMMENT ON FUNCTION kanon.report_policy IS 'what an A-view promises, in words, a
 CREATE FUNCTION kanon.report_findings(findings kanon.finding[]) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce('<table class="findings"><thead><tr><th>How bad</th><th>What</th><th>What to do</th></tr></thead><tbody>'
-        || string_agg(format('<tr><td><span class="badge %1$s">%1$s</span></td><td><b>%2$s</b><br>%3$s%4$s</td><td>%5$s</td></tr>',
+        || string_agg(format('<tr><td><span class="badge %1$s">%1$s</span></td><td><b>%2$s</b><br/>%3$s%4$s</td><td>%5$s</td></tr>',
             f.severity, kanon.report_text(f.subject), kanon.report_text(f.measure),
             CASE WHEN f.value IS NULL THEN '' ELSE ': ' || CASE WHEN f.measure ~ 'risk|share|^loss|^distinction|^separation'
                 THEN kanon.report_percent(f.value) ELSE kanon.report_number(f.value) END END,
@@ -145,16 +145,18 @@ BEGIN
             FROM unnest(labels) AS v (value), LATERAL kanon.dgh_path(hierarchy, v.value) p WHERE v.value IS NOT NULL GROUP BY p.level) x
         WHERE NOT x.root;
     END IF;
-    WITH raw AS (SELECT CASE WHEN hierarchy IS NULL THEN v.value ELSE kanon.generalize(hierarchy, v.value, coalesce(level, 0))::text END AS label,
-            CASE WHEN hierarchy IS NOT NULL THEN kanon.generalize(hierarchy, v.value, coalesce(level, 0)) END AS place, sum(v.n) AS n
-        FROM unnest(labels, counts) AS v (value, n) GROUP BY 1, 2),
+    -- What a hierarchy does not know has no generalization but everything, and stays as it is.
+    WITH node AS (SELECT v.*, CASE WHEN hierarchy IS NOT NULL THEN kanon.generalize(hierarchy, v.value, coalesce(level, 0)) END AS node
+        FROM unnest(labels, counts) AS v (value, n)),
+    raw AS (SELECT CASE WHEN x.known THEN node.node::text ELSE node.value END AS label, CASE WHEN x.known THEN node.node END AS place, x.known, sum(node.n) AS n
+        FROM node, LATERAL (SELECT node.value IS NOT NULL AND node.node IS NOT NULL AND node.node::text <> '*' AS known) AS x GROUP BY 1, 2, 3),
     bin AS (SELECT raw.*, row_number() OVER (ORDER BY raw.label IS NULL, raw.n DESC, raw.label) AS rank FROM raw),
     shown AS (SELECT b.value, b.n, b.value::text = '*' AS hidden FROM unnest(boxes, box_counts) AS b (value, n)),
     total AS (SELECT nullif(sum(raw.n), 0)::float8 AS n FROM raw),
     bars AS (
         SELECT 1 AS part, bin.place, bin.rank, coalesce(bin.label, 'NULL') AS label, bin.n / total.n AS before,
-            (SELECT coalesce(sum(s.n * CASE WHEN bin.label IS NULL OR s.value IS NULL THEN ((bin.label IS NULL) = (s.value IS NULL))::integer
-                ELSE coalesce(kanon.coverage(s.value, bin.label), 0) END), 0) FROM shown s WHERE s.hidden IS NOT TRUE) / total.n AS after
+            (SELECT coalesce(sum(s.n * CASE WHEN bin.known AND s.value IS NOT NULL THEN coalesce(kanon.coverage(s.value, bin.label), 0)
+                ELSE (s.value::text IS NOT DISTINCT FROM bin.label)::integer END), 0) FROM shown s WHERE s.hidden IS NOT TRUE) / total.n AS after
         FROM bin, total WHERE bin.rank <= most
         UNION ALL
         SELECT 2, NULL, NULL, format('%s others', count(*)), sum(bin.n) / total.n, NULL FROM bin, total WHERE bin.rank > most GROUP BY total.n
@@ -308,7 +310,7 @@ BEGIN
     SELECT * INTO q FROM kanon.quality(view);
     findings := ARRAY(SELECT f FROM kanon.audit(view, threshold, population) f);
     SELECT c.k, c.l, c.t INTO guarantee FROM kanon.aview_columns(view) c LIMIT 1;
-    RETURN concat('<!DOCTYPE html>', E'\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+    RETURN concat('<!DOCTYPE html>', E'\n<html lang="en"><head><meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>',
         format('<title>Privacy report: %s</title><style>', title), kanon.report_style(), '</style></head><body><main>',
         format('<header><h1>Privacy report: %s</h1><p class="sub">Anonymization view in database %s, %s</p></header>',
             title, kanon.report_text(current_database()), to_char(now(), 'FMDD FMMonth YYYY, HH24:MI')),

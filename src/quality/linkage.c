@@ -83,14 +83,34 @@ read_side(const ClassedRelation *relation)
 	return side;
 }
 
-/* The values of a column, but NULL, in the order of their codes. */
+/* What a column publishes, but NULL, in the order of codes. */
 static Datum
-value_array(const Side *side, int column)
+shown_values(const Side *shown, int column)
 {
-	const DictionaryLevel *level = &side->columns[column]->levels[0];
+	const DictionaryLevel *level = &shown->columns[column]->levels[0];
 
 	return PointerGetDatum(construct_array(level->values + 1, level->ncodes - 1, kanon_generalized_type(), -1, false,
 										   TYPALIGN_INT));
+}
+
+/* What is known, as text: the view may have it in another type. */
+static Datum
+known_values(const Side *known, int column)
+{
+	const DictionaryLevel *level = &known->columns[column]->levels[0];
+	Datum *words = palloc_extended(level->ncodes * sizeof(Datum), MCXT_ALLOC_HUGE);
+
+	for (int32 code = 1; code < level->ncodes; code++)
+	{
+		GenView view;
+		int len;
+		const char *text;
+
+		gen_view(level->values[code], &view);
+		text = gen_text(&view, &len);
+		words[code - 1] = PointerGetDatum(cstring_to_text_with_len(text, len));
+	}
+	return PointerGetDatum(construct_array(words, level->ncodes - 1, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 /* What is published meets what is known, as = does on an A-view. */
@@ -143,9 +163,8 @@ match_column(Linkage *linkage, int column)
 {
 	List **groups = groups_by_value(linkage->shown, column);
 	int nknown = linkage->known->columns[column]->levels[0].ncodes;
-	Oid array = get_array_type(kanon_generalized_type());
-	Oid types[2] = {array, array};
-	Datum values[2] = {value_array(linkage->shown, column), value_array(linkage->known, column)};
+	Oid types[2] = {get_array_type(kanon_generalized_type()), TEXTARRAYOID};
+	Datum values[2] = {shown_values(linkage->shown, column), known_values(linkage->known, column)};
 
 	linkage->covers[column] = palloc_extended((Size) nknown * linkage->nwords * sizeof(uint64),
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
