@@ -16,7 +16,8 @@ SELECT kanon.estimate_count('NaN');
 SELECT kanon.estimate_add('{0,0,0,0,0,0}', 1);
 SELECT kanon.estimate_final('{1}');
 
--- On a view, by conditions or by coverage: the same.
+-- On a view, by conditions or by coverage.  The product is unknown where the coverage is, also for rows without the flu;
+-- conditions count these out.
 SELECT e.* FROM kanon.estimate_count('people', '{"age": [30, 40], "disease": "flu"}') e;
 SELECT (kanon.estimate_count(kanon.coverage(age, 30, 40) * (disease IS NOT DISTINCT FROM 'flu')::integer)).* FROM people;
 SELECT count(*) FROM person WHERE age >= 30 AND age < 40 AND disease = 'flu';

@@ -47,16 +47,49 @@ double_columns(AView *pairs)
 	pairs->ncolumns *= 2;
 }
 
-AView *
-pairs_view(const AView *aview)
+/* Can a query give its columns a second time without becoming another one? */
+static bool
+is_plain(const Query *query)
 {
-	AView *pairs = palloc(sizeof(AView));
+	return query->setOperations == NULL && query->groupClause == NIL && query->groupingSets == NIL &&
+		   query->distinctClause == NIL && query->sortClause == NIL && !query->hasAggs && !query->hasWindowFuncs &&
+		   !query->hasTargetSRFs;
+}
+
+/* Where it can, keys of the tables behind it stay known. */
+static Query *
+double_plain(const AView *aview)
+{
+	Query *query = copyObject(aview->source);
+	ListCell *cell;
+
+	foreach (cell, aview->source->targetList)
+	{
+		TargetEntry *entry = copyObject(lfirst_node(TargetEntry, cell));
+
+		entry->resno = list_length(query->targetList) + 1;
+		query->targetList = lappend(query->targetList, entry);
+	}
+	return query;
+}
+
+static Query *
+double_wrapped(const AView *aview)
+{
 	List *columns = NIL;
 
 	for (int i = 0; i < 2 * aview->ncolumns; i++)
 		columns = lappend_int(columns, i % aview->ncolumns);
+	return source_query(aview, columns, NIL, NIL);
+}
+
+AView *
+pairs_view(const AView *aview)
+{
+	AView *pairs = palloc(sizeof(AView));
+
 	*pairs = *aview;
-	pairs->source = source_query(aview, columns, NIL, NIL);
+	pairs->source = is_plain(aview->source) ? double_plain(aview) : double_wrapped(aview);
 	double_columns(pairs);
 	return pairs;
 }
