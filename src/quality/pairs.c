@@ -9,6 +9,7 @@
 #include "quality/quality.h"
 
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -53,7 +54,7 @@ is_plain(const Query *query)
 {
 	return query->setOperations == NULL && query->groupClause == NIL && query->groupingSets == NIL &&
 		   query->distinctClause == NIL && query->sortClause == NIL && !query->hasAggs && !query->hasWindowFuncs &&
-		   !query->hasTargetSRFs;
+		   !query->hasTargetSRFs && !contain_volatile_functions((Node *) query->targetList);
 }
 
 /* Where it can, keys of the tables behind it stay known. */
