@@ -2,9 +2,10 @@
 #
 #   make demo    from a clone to a hospital to look at: see tools/demo
 #   make check   every test in a private server: see tools/check
+#   make deb     the Debian package: see tools/deb
 #   make, make install, make installcheck: as for any extension (PG_CONFIG=... chooses the server)
 
-TOOLS = demo check
+TOOLS = demo check deb
 
 ifneq ($(filter $(TOOLS),$(MAKECMDGOALS)),)
 

@@ -29,4 +29,7 @@ is($meta->{provides}{kanon}{version}, $semantic, 'version of the extension in ME
 my ($latest) = slurp('CHANGELOG.md') =~ /^## (\S+)/m;
 is($latest, $version, 'latest version in CHANGELOG.md');
 
+my ($packaged) = slurp('debian/changelog') =~ /^kanon \((\S+)\)/;
+is($packaged, $version, 'latest version in debian/changelog');
+
 done_testing();

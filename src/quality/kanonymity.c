@@ -191,7 +191,7 @@ measure_class(const Parts *parts, Part *class, int64 count, Classes *classes)
 		*classes = (Classes){.classes = 1, .diversity = true, .least = PG_INT64_MAX, .l_distinct = PG_INT64_MAX, .l_entropy = INFINITY};
 	classes->least = Min(classes->least, (int64) rows);
 	classes->l_distinct = Min(classes->l_distinct, values);
-	classes->l_entropy = Min(classes->l_entropy, values == 0 ? 0 : exp(log(known) - logs / known));
+	classes->l_entropy = Min(classes->l_entropy, values == 0 ? 0 : Max(1, exp(log(known) - logs / known)));
 	classes->t = Max(classes->t, t);
 }
 
