@@ -40,17 +40,11 @@ COMMENT ON FUNCTION kanon.linked_groups IS
     'for each published class how many rows of an identified table it may be about';
 
 CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OUT unknown boolean, OUT rows bigint,
-        OUT people bigint, OUT suppressed boolean, OUT raw_classes bigint, OUT raw_alone bigint,
+        OUT people bigint, OUT fate text, OUT raw_classes bigint, OUT raw_alone bigint,
         OUT box kanon.generalized[], OUT loss float8[]) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_tally';
 COMMENT ON FUNCTION kanon.tally IS
     'the published classes of an A-view (column is null), and the raw values of its columns; for its owner';
-
-CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT hierarchy text, OUT type regtype,
-        OUT k integer, OUT l integer, OUT t float8, OUT match text) RETURNS SETOF record
-    LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
-COMMENT ON FUNCTION kanon.aview_columns IS
-    'the columns of an A-view and their roles, with the guarantees of the view; for whoever may query it';
 
 --
 -- Estimates with an error bar.

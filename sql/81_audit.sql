@@ -73,12 +73,14 @@ DECLARE
     quasi name[];
     hierarchies text[];
     required integer;
+    personal boolean; -- each has a k of his own
     populations bigint[];
     sizes bigint[];
     more text := format('SELECT kanon.alter_anonymization_view(%L, k => %s);', view::text, ceil(1 / threshold));
 BEGIN
-    SELECT array_agg(c."column") FILTER (WHERE c.role = 'quasi'), array_agg(c.hierarchy) FILTER (WHERE c.role = 'quasi'), max(c.k)
-        INTO quasi, hierarchies, required FROM kanon.aview_columns(view) c;
+    SELECT array_agg(c."column"), array_agg(c.dgh) INTO quasi, hierarchies FROM kanon.aview_columns(view) c WHERE c.role = 'quasi';
+    SELECT g.k INTO required FROM kanon.aview_guarantee(view) g;
+    personal := EXISTS (SELECT FROM kanon.aview_profile(view) p WHERE p.k IS NOT NULL);
     IF population IS NOT NULL AND quasi IS NOT NULL THEN
         SELECT array_agg(g.rows), array_agg(g.population) INTO sizes, populations
             FROM kanon.linked_groups(view, population, quasi::text[]) g;
@@ -87,9 +89,11 @@ BEGIN
     RETURN QUERY
     WITH t AS MATERIALIZED (SELECT * FROM kanon.tally(view)),
     g AS (SELECT * FROM t WHERE t."column" IS NULL),
-    own AS (SELECT coalesce(array_agg(g.people) FILTER (WHERE NOT g.suppressed), '{}') AS sizes, coalesce(sum(g.rows), 0)::float8 AS rows,
-            coalesce(sum(g.rows) FILTER (WHERE g.suppressed), 0)::float8 AS suppressed, coalesce(sum(g.raw_alone), 0)::float8 AS alone_before,
-            coalesce(sum(g.people) FILTER (WHERE g.people = 1 AND NOT g.suppressed), 0)::float8 AS alone_after FROM g),
+    own AS (SELECT coalesce(array_agg(g.people) FILTER (WHERE g.fate = 'group' OR g.fate = 'open' AND NOT personal), '{}') AS sizes,
+            coalesce(sum(g.rows), 0)::float8 AS rows, coalesce(sum(g.rows) FILTER (WHERE g.fate = 'suppressed'), 0)::float8 AS suppressed,
+            coalesce(sum(g.raw_alone), 0)::float8 AS alone_before,
+            coalesce(sum(g.people) FILTER (WHERE g.people = 1 AND (g.fate = 'group' OR g.fate = 'open' AND NOT personal)), 0)::float8 AS alone_after,
+            coalesce(sum(g.people) FILTER (WHERE g.fate = 'open'), 0)::float8 AS open FROM g),
     risk AS (SELECT r.* FROM own, LATERAL kanon.audit_risks(own.sizes, NULL, threshold) r
             WHERE population IS NULL OR r.measure !~ '^journalist|^marketer'
         UNION ALL
@@ -101,12 +105,13 @@ BEGIN
             1 - sum(t.rows::float8 * (t.rows - 1)) / nullif(sum(t.rows)::float8 * (sum(t.rows)::float8 - 1), 0) AS separation,
             count(*) FILTER (WHERE t.unknown)::float8 AS unknown
         FROM t WHERE t."column" IS NOT NULL GROUP BY t."column")
-    SELECT 'guarantee', view::text, 'k', required::float8, CASE WHEN coalesce(required, 0) < 2 THEN 'critical' ELSE 'ok' END,
-        CASE WHEN coalesce(required, 0) < 2
+    SELECT 'guarantee', view::text, CASE WHEN personal THEN 'k of who has chosen none' ELSE 'k' END, required::float8,
+        CASE WHEN required < 2 OR required IS NULL AND NOT personal THEN 'critical' ELSE 'ok' END,
+        CASE WHEN required < 2 OR required IS NULL AND NOT personal
             THEN format('Nobody is hidden among others. Set k to at least 2: SELECT kanon.alter_anonymization_view(%L, k => 5);', view::text) END
     UNION ALL
     SELECT 'risk', view::text, r.measure, r.value,
-        CASE WHEN r.measure ~ '^prosecutor risk, max' AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
+        CASE WHEN r.measure ~ '^prosecutor risk, max' AND NOT personal AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
             WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold THEN 'warning'
             WHEN r.measure ~ '^journalist risk, max' AND population IS NULL THEN 'info' ELSE 'ok' END,
         CASE WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold
@@ -119,6 +124,9 @@ BEGIN
     UNION ALL
     SELECT 'uniques', view::text, 'people alone after', own.alone_after, CASE WHEN own.alone_after > 0 THEN 'critical' ELSE 'ok' END,
         CASE WHEN own.alone_after > 0 THEN 'These people can be told from all others by the quasi-identifiers. Set k to at least 2.' END FROM own
+    UNION ALL
+    SELECT 'uniques', view::text, 'people who have chosen to be in no group', own.open, 'info',
+        'They asked for a k of 0 or 1 and can be told from others. See that the choice is theirs.' FROM own WHERE personal AND own.open > 0
     UNION ALL
     SELECT 'utility', view::text, 'share of rows suppressed', own.suppressed / own.rows,
         CASE WHEN own.suppressed > 0.05 * own.rows THEN 'warning' ELSE 'ok' END,
@@ -155,8 +163,11 @@ DECLARE
     beside record;
     finding kanon.finding;
     reason text;
+    required integer;
 BEGIN
-    FOR c IN SELECT * FROM kanon.aview_columns(view) WHERE role = 'other' LOOP
+    SELECT g.k INTO required FROM kanon.aview_guarantee(view) g;
+    FOR c IN SELECT x."column", a.atttypid::regtype AS type FROM kanon.aview_columns(view) x
+            JOIN pg_attribute a ON a.attrelid = view AND a.attname = x."column" WHERE x.role = 'other' ORDER BY a.attnum LOOP
         finding := ROW ('undeclared', c."column", 'share of different values', NULL, 'ok', NULL);
         reason := kanon.looks_identifying(c."column", c.type);
         BEGIN
@@ -167,7 +178,7 @@ BEGIN
                 finding.severity := 'critical';
             ELSIF quasi <> '{}' THEN
                 SELECT * INTO beside FROM kanon.k_anonymity(view, quasi || c."column"::text);
-                IF beside.k < c.k THEN
+                IF beside.k < required THEN
                     reason := concat_ws('; ', reason, format('beside the quasi-identifiers it leaves groups of %s', beside.k));
                 END IF;
             END IF;

@@ -92,30 +92,10 @@ COMMENT ON FUNCTION kanon.report_tile IS 'a figure with its title, as HTML';
 -- What the view promises, in words.
 CREATE FUNCTION kanon.report_policy(view regclass) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    WITH c AS (SELECT row_number() OVER () AS place, x.* FROM kanon.aview_columns(view) x),
-    g AS (SELECT max(c.k) AS k, max(c.l) AS l, max(c.t) AS t, max(c.match) AS match,
-        string_agg(format('<b>%s</b>', kanon.report_text(c."column")), ', ' ORDER BY c.place) FILTER (WHERE c.role = 'id') AS ids,
-        string_agg(format('<b>%s</b>', kanon.report_text(c."column")) || CASE WHEN c.hierarchy IS NULL THEN ' (shown or hidden)'
-            ELSE format(' (hierarchy %s)', kanon.report_text(c.hierarchy)) END, ', ' ORDER BY c.place) FILTER (WHERE c.role = 'quasi') AS quasi,
-        string_agg(format('<b>%s</b>', kanon.report_text(c."column")), ', ' ORDER BY c.place) FILTER (WHERE c.role = 'sensitive') AS sensitive,
-        string_agg(format('<b>%s</b>', kanon.report_text(c."column")), ', ' ORDER BY c.place) FILTER (WHERE c.role = 'other') AS others,
-        (SELECT string_agg(kanon.report_text(b::text), ', ') FROM kanon.base_relations(view) b) AS tables FROM c)
-    SELECT '<ul class="policy">' || concat(
-        format('<li>It reads %s with the rights of its owner, %s. Who may query it needs no rights on them.</li>',
-            coalesce(g.tables, 'no table'), (SELECT kanon.report_text(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = view)),
-        CASE WHEN g.ids IS NOT NULL AND g.k > 0 THEN format('<li>Identifiers are hidden, and say who is one person: %s.</li>', g.ids) END,
-        CASE WHEN g.quasi IS NOT NULL AND g.k > 1 THEN format('<li>Quasi-identifiers are told only as precisely as at least <b>%s people</b> share: %s. What no such group can hide is suppressed.</li>', g.k, g.quasi)
-            WHEN g.quasi IS NOT NULL THEN format('<li>Quasi-identifiers are <b>shown as they are</b>: %s.</li>', g.quasi) END,
-        CASE WHEN g.sensitive IS NOT NULL THEN format('<li>Sensitive values are shown within groups: %s. %s</li>', g.sensitive,
-            concat(CASE WHEN g.l IS NOT NULL THEN format('Each group has at least %s different ones. ', g.l) END,
-                CASE WHEN g.t IS NOT NULL THEN format('Their distribution in a group is within %s of that of all rows.', g.t) END,
-                CASE WHEN g.l IS NULL AND g.t IS NULL THEN 'Nothing is asked of their diversity.' END)) END,
-        CASE WHEN g.others IS NOT NULL THEN format('<li>Published as they are: %s.</li>', g.others) END,
-        CASE g.match WHEN 'witness' THEN '<li>A condition finds groups of which a member satisfies it (<i>witness</i>): who asks learns that there is such a member.</li>'
-            ELSE '<li>A condition finds every row whose published values may satisfy it (<i>cover</i>), and says nothing about raw values.</li>' END) || '</ul>'
-    FROM g
+    SELECT '<ul class="policy">' || string_agg(format('<li>%s</li>', kanon.report_text(line)), '' ORDER BY place) || '</ul>'
+    FROM regexp_split_to_table(kanon.policy(view), E'\n') WITH ORDINALITY AS p (line, place)
 $$;
-COMMENT ON FUNCTION kanon.report_policy IS 'what an A-view promises, in words, as HTML';
+COMMENT ON FUNCTION kanon.report_policy IS 'what kanon.policy says of an A-view, as HTML';
 
 CREATE FUNCTION kanon.report_findings(findings kanon.finding[]) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -174,7 +154,7 @@ CREATE FUNCTION kanon.report_charts(view regclass, required integer) RETURNS tex
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     quasi name[] := ARRAY(SELECT c."column" FROM kanon.aview_columns(view) c WHERE c.role = 'quasi');
-    hierarchies text[] := ARRAY(SELECT c.hierarchy FROM kanon.aview_columns(view) c WHERE c.role = 'quasi');
+    hierarchies text[] := ARRAY(SELECT c.dgh FROM kanon.aview_columns(view) c WHERE c.role = 'quasi');
     bounds bigint[] := '{1,2,5,10,20,50,100}';
     names text[] := '{1,2–4,5–9,10–19,20–49,50–99,100+}';
     sizes text;
@@ -184,8 +164,8 @@ DECLARE
 BEGIN
     WITH t AS MATERIALIZED (SELECT * FROM kanon.tally(view)),
     g AS MATERIALIZED (SELECT * FROM t WHERE t."column" IS NULL),
-    binned AS (SELECT b.place, coalesce(sum(g.people) FILTER (WHERE NOT g.suppressed), 0)
-            / nullif((SELECT sum(g.people) FROM g WHERE NOT g.suppressed), 0)::float8 AS share
+    binned AS (SELECT b.place, coalesce(sum(g.people) FILTER (WHERE g.fate <> 'suppressed'), 0)
+            / nullif((SELECT sum(g.people) FROM g WHERE g.fate <> 'suppressed'), 0)::float8 AS share
         FROM generate_subscripts(bounds, 1) AS b (place) LEFT JOIN g ON width_bucket(g.people, bounds) = b.place GROUP BY b.place),
     lost AS (SELECT q.place, q.name::text AS name, sum(g.rows * g.loss[q.place]) / nullif(sum(g.rows), 0) AS loss
         FROM unnest(quasi) WITH ORDINALITY AS q (name, place), g GROUP BY q.place, q.name),
@@ -198,7 +178,7 @@ BEGIN
     SELECT (SELECT kanon.report_columns(names, array_agg(coalesce(b.share, 0) ORDER BY b.place),
                 array_agg(CASE WHEN b.place < cardinality(bounds) THEN bounds[b.place + 1] <= required ELSE false END ORDER BY b.place)) FROM binned b),
         (SELECT kanon.report_rows(ARRAY['published', 'suppressed'], ARRAY[1 - s.share, s.share], 'after')
-            FROM (SELECT coalesce(sum(g.rows) FILTER (WHERE g.suppressed), 0) / nullif(sum(g.rows), 0)::float8 AS share FROM g) s),
+            FROM (SELECT coalesce(sum(g.rows) FILTER (WHERE g.fate = 'suppressed'), 0) / nullif(sum(g.rows), 0)::float8 AS share FROM g) s),
         (SELECT kanon.report_rows(array_agg(l.name ORDER BY l.place), array_agg(l.loss ORDER BY l.place), 'loss') FROM lost l),
         (SELECT string_agg(p.html, '' ORDER BY p.place) FROM pair p)
     INTO sizes, suppression, losses, pairs;
@@ -272,7 +252,7 @@ CREATE FUNCTION kanon.report_table(view regclass, findings kanon.finding[]) RETU
     SELECT '<section><h2>The columns</h2><div class="wide"><table><thead><tr><th>Column</th><th>Role</th><th>Hierarchy</th><th class="n">Loss</th><th class="n">Distinction</th><th class="n">Separation</th></tr></thead><tbody>'
         || string_agg(format('<tr><td><b>%s</b></td><td>%s</td><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
             kanon.report_text(c."column"), CASE c.role WHEN 'id' THEN 'identifier' WHEN 'quasi' THEN 'quasi-identifier' WHEN 'sensitive' THEN 'sensitive' ELSE 'as it is' END,
-            kanon.report_text(c.hierarchy), coalesce(f.loss, ''), coalesce(f.distinction, ''), coalesce(f.separation, '')), '' ORDER BY c.place)
+            kanon.report_text(c.dgh), coalesce(f.loss, ''), coalesce(f.distinction, ''), coalesce(f.separation, '')), '' ORDER BY c.place)
         || '</tbody></table></div><p class="sub">Distinction: different values per row. Separation: the share of pairs of rows that the column tells apart. Both as the tables have it.</p></section>'
     FROM (SELECT row_number() OVER () AS place, x.* FROM kanon.aview_columns(view) x) AS c
     LEFT JOIN LATERAL (
@@ -286,7 +266,9 @@ COMMENT ON FUNCTION kanon.report_table IS 'the columns of an A-view in a table, 
 CREATE FUNCTION kanon.report_verdict(findings kanon.finding[], groups bigint, smallest bigint, required integer) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('<div class="verdict %s">%s</div>', w.worst, CASE
-        WHEN coalesce(required, 0) < 2 THEN 'This view hides nobody among others: its k is below 2.'
+        WHEN required < 2 THEN 'This view hides nobody among others: its k is below 2.'
+        WHEN required IS NULL AND groups > 0 THEN format('Everybody is as hidden as he has asked to be; the smallest group has %s people.', smallest)
+            || CASE WHEN w.worst = 'critical' THEN format(' But something else gives people away: %s.', w.what) ELSE '' END
         WHEN groups = 0 THEN 'Nothing is published: all rows are suppressed, or there are none.'
         WHEN smallest < required THEN format('k = %s does not hold: the smallest group has %s people.', required, smallest)
         WHEN w.worst = 'critical' THEN format('k = %s holds, but something else gives people away: %s.', required, w.what)
@@ -305,19 +287,21 @@ DECLARE
     q record;
     findings kanon.finding[];
     guarantee record;
+    personal boolean;
     title text := kanon.report_text(view::text);
 BEGIN
     SELECT * INTO q FROM kanon.quality(view);
     findings := ARRAY(SELECT f FROM kanon.audit(view, threshold, population) f);
-    SELECT c.k, c.l, c.t INTO guarantee FROM kanon.aview_columns(view) c LIMIT 1;
+    SELECT * INTO guarantee FROM kanon.aview_guarantee(view);
+    personal := EXISTS (SELECT FROM kanon.aview_profile(view) p WHERE p.k IS NOT NULL);
     RETURN concat('<!DOCTYPE html>', E'\n<html lang="en"><head><meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>',
         format('<title>Privacy report: %s</title><style>', title), kanon.report_style(), '</style></head><body><main>',
         format('<header><h1>Privacy report: %s</h1><p class="sub">Anonymization view in database %s, %s</p></header>',
             title, kanon.report_text(current_database()), to_char(now(), 'FMDD FMMonth YYYY, HH24:MI')),
-        kanon.report_verdict(findings, q.groups, q.min_group, guarantee.k),
+        kanon.report_verdict(findings, q.groups, q.min_group, CASE WHEN personal THEN NULL ELSE coalesce(guarantee.k, 0) END),
         '<div class="tiles">',
         kanon.report_tile('Rows', kanon.report_number(q.rows), format('in %s groups', kanon.report_number(q.groups))),
-        kanon.report_tile('Smallest group', kanon.report_number(q.min_group), format('people; k is %s', coalesce(guarantee.k::text, 'not set'))),
+        kanon.report_tile('Smallest group', kanon.report_number(q.min_group), CASE WHEN personal THEN 'people; each has a k' ELSE format('people; k is %s', coalesce(guarantee.k::text, 'not set')) END),
         kanon.report_tile('Average group', kanon.report_number(round(q.avg_group::numeric, 1)::float8), 'people'),
         kanon.report_tile('Highest risk', kanon.report_percent(1.0 / nullif(q.min_group, 0)), 'of being found again'),
         kanon.report_tile('Suppressed', kanon.report_percent(q.suppressed / nullif(q.rows, 0)::float8), format('%s rows', kanon.report_number(q.suppressed))),

@@ -19,7 +19,7 @@ SELECT kanon.create_interval_dgh('tens', 0, '{10}');
 SELECT kanon.create_anonymization_view('small_view', 'SELECT * FROM small', id => '{who}', quasi_ids => '{"age": "tens"}', sensitive => '{"ill": null}', k => 2);
 -- Prosecutor: at most 1/2, on average 3 groups / 6 people; at risk: all six are in groups below 5.
 -- Alone before: 31, 32 and 77.  Loss: two rows lose 10 of the 57 years, one all.
-SELECT rows, people, suppressed, box FROM kanon.tally('small_view') WHERE "column" IS NULL ORDER BY box;
+SELECT rows, people, fate, box FROM kanon.tally('small_view') WHERE "column" IS NULL ORDER BY box;
 SELECT topic, measure, value, severity FROM found('small_view');
 SELECT DISTINCT topic, advice FROM found('small_view') WHERE advice IS NOT NULL ORDER BY 1, 2;
 SELECT round((2 * 10 / 57.0 + 1) / 7, 4) AS loss, round(5 / 7.0, 4) AS distinction, round(1 - (2 + 2) / 42.0, 4) AS separation;

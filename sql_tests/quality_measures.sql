@@ -21,7 +21,7 @@ SELECT age, town, ill, count(*) FROM small_view GROUP BY 1, 2, 3 ORDER BY 1, 2, 
 -- ncp = (6 * (1/7 + 0) + 2 * (1 + 1)) / 16, dm = 9 + 9 + 4, k_deviation = 3 * 0 + 3 * 1 + 2 * 0.
 SELECT rows, published, suppressed, groups, min_group, round(avg_group::numeric, 3) AS avg_group, round(ncp::numeric, 6) AS ncp,
 	round((6 / 7.0 + 4) / 16, 6) AS by_hand, dm, k_deviation, "precision", recall FROM kanon.quality('small_view');
-SELECT rows, people, suppressed, raw_classes, raw_alone, box, ARRAY(SELECT round(x::numeric, 3) FROM unnest(loss) x) AS loss
+SELECT rows, people, fate, raw_classes, raw_alone, box, ARRAY(SELECT round(x::numeric, 3) FROM unnest(loss) x) AS loss
 	FROM kanon.tally('small_view') WHERE "column" IS NULL ORDER BY box;
 SELECT "column", value, unknown, rows FROM kanon.tally('small_view') WHERE "column" IS NOT NULL ORDER BY 1, 2;
 
@@ -91,7 +91,5 @@ SELECT kanon.quality('small_view');
 SELECT kanon.tally('small_view');
 SELECT kanon.audit('small_view');
 SELECT kanon.report('small_view');
-SELECT * FROM kanon.aview_columns('small_view');
-SELECT * FROM kanon.aview_columns('people');
 \set end :dir '/data/people_end.sql'
 \i :end

@@ -43,8 +43,8 @@ place_walker(Node *node, void *context)
 
 		if (var->varattno <= 0)
 			predicate_error(placing->predicate, "It must use columns of the view only.");
-		var->varattno += placing->offset;
 		placing->columns = bms_add_member(placing->columns, var->varattno - 1);
+		var->varattno += placing->offset;
 		return false;
 	}
 	return expression_tree_walker(node, place_walker, context);
@@ -131,23 +131,6 @@ holds(Answers *answers, ExprState *condition, ExprContext *context)
 	return !isnull && DatumGetBool(result);
 }
 
-/* Where a suppressed row shows everything and no sensitive value, no group has a witness. */
-static bool
-shows_nothing(const AView *aview, const Pair *pair)
-{
-	for (int i = 0; i < aview->nquasi; i++)
-	{
-		GenView view;
-
-		if (pair->nulls[aview->quasi[i]])
-			return false;
-		gen_view(pair->values[aview->quasi[i]], &view);
-		if (view.kind != GEN_ANY || view.dgh != 0)
-			return false;
-	}
-	return aview->nquasi > 0;
-}
-
 void
 answers_add(Answers *answers, const Pair *pair)
 {
@@ -164,7 +147,8 @@ answers_add(Answers *answers, const Pair *pair)
 	context->ecxt_scantuple = answers->slot;
 	answered = holds(answers, answers->published, context);
 	wanted = holds(answers, answers->raw, context);
-	if (answers->needs_witness && shows_nothing(aview, pair))
+	/* No witness makes anybody see suppressed rows. */
+	if (answers->needs_witness && pair->fate == FATE_SUPPRESSED)
 		answered = false;
 	answers->answered += answered;
 	answers->wanted += wanted;

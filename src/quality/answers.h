@@ -12,7 +12,7 @@
 typedef struct Answers
 {
 	const AView *aview;
-	Bitmapset *columns; /* of pairs that the conditions look at */
+	Bitmapset *columns; /* of the view that the conditions look at */
 	bool needs_witness;
 	ExprState *published;
 	ExprState *raw;

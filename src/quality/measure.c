@@ -7,7 +7,6 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -18,7 +17,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_quality);
 PG_FUNCTION_INFO_V1(kanon_tally);
-PG_FUNCTION_INFO_V1(kanon_aview_columns);
 
 /* Both of what is done with a row. */
 typedef struct Measuring
@@ -47,10 +45,8 @@ tallied_columns(const AView *aview)
 	{
 		ColumnRole role = aview->columns[i].role;
 
-		if (role == ROLE_QUASI || role == ROLE_SENSITIVE)
-			columns = bms_add_member(columns, i);
 		if (role != ROLE_OTHER)
-			columns = bms_add_member(columns, aview->ncolumns + i);
+			columns = bms_add_member(columns, i);
 	}
 	return columns;
 }
@@ -58,7 +54,6 @@ tallied_columns(const AView *aview)
 static Tally *
 measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 {
-	AView *pairs = pairs_view(aview);
 	Measuring measuring = {.tally = tally_create(aview), .answers = answers};
 	Bitmapset *columns = tallied_columns(aview);
 
@@ -66,7 +61,7 @@ measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 	progress_phase(PHASE_READING, 0);
 	if (answers)
 		columns = bms_union(columns, answers->columns);
-	pairs_read(pairs, columns, measure_row, &measuring);
+	pairs_read(aview, columns, measure_row, &measuring);
 	tally_finish(measuring.tally);
 	progress_end();
 	return measuring.tally;
@@ -84,7 +79,7 @@ penalty(const Tally *tally)
 		double *loss = loss_of_values(tally, aview->quasi[i]);
 
 		for (int class = 0; class < tally->shown_index->count; class ++)
-			sum += tally->shown_classes[class].rows * loss[codetable_codes(tally->shown_index, class)[i]];
+			sum += tally->shown_classes[class].rows * loss[tally_shown_codes(tally, class)[i]];
 	}
 	return sum / tally->nrows / aview->nquasi;
 }
@@ -118,23 +113,25 @@ typedef struct Sizes
 static void
 sum_sizes(const Tally *tally, Sizes *sizes)
 {
-	int k = Max(tally->aview->k, 1);
-
 	memset(sizes, 0, sizeof(Sizes));
 	sizes->least = PG_INT64_MAX;
 	for (int i = 0; i < tally->shown_index->count; i++)
 	{
 		const ShownClass *class = &tally->shown_classes[i];
+		Fate fate = tally_fate(tally, i);
 
 		/* A suppressed row could be any row at all. */
-		sizes->dm += (double) class->rows * (class->suppressed ? tally->nrows : class->rows);
-		if (class->suppressed)
+		sizes->dm += (double) class->rows * (fate == FATE_SUPPRESSED ? tally->nrows : class->rows);
+		if (fate == FATE_SUPPRESSED)
 			continue;
 		sizes->published += class->rows;
+		/* Whoever has chosen to be in no group is in none. */
+		if (fate == FATE_OPEN && tally->aview->profile)
+			continue;
 		sizes->groups++;
 		sizes->people += class->people;
 		sizes->least = Min(sizes->least, class->people);
-		sizes->k_deviation += (double) class->rows * (class->people - k);
+		sizes->k_deviation += (double) class->rows * class->people - class->k;
 	}
 }
 
@@ -199,7 +196,7 @@ enum TallyColumn
 	TALLY_UNKNOWN,
 	TALLY_ROWS,
 	TALLY_PEOPLE,
-	TALLY_SUPPRESSED,
+	TALLY_FATE,
 	TALLY_RAW_CLASSES,
 	TALLY_RAW_ALONE,
 	TALLY_BOX,
@@ -211,7 +208,7 @@ static Datum
 class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 {
 	const AView *aview = tally->aview;
-	const int32 *codes = codetable_codes(tally->shown_index, class);
+	const int32 *codes = tally_shown_codes(tally, class);
 	int dims[1] = {aview->nquasi};
 	int lower[1] = {1};
 
@@ -227,6 +224,8 @@ class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 static void
 put_classes(ReturnSetInfo *result, const Tally *tally)
 {
+	static const char *const fates[] = {
+		[FATE_GROUP] = "group", [FATE_SUPPRESSED] = "suppressed", [FATE_OPEN] = "open"};
 	const AView *aview = tally->aview;
 	double **loss = palloc(Max(aview->nquasi, 1) * sizeof(double *));
 	Datum *work = palloc(Max(aview->nquasi, 1) * sizeof(Datum));
@@ -242,15 +241,16 @@ put_classes(ReturnSetInfo *result, const Tally *tally)
 
 		values[TALLY_ROWS] = Int64GetDatum(shown->rows);
 		values[TALLY_PEOPLE] = Int64GetDatum(shown->people);
-		values[TALLY_SUPPRESSED] = BoolGetDatum(shown->suppressed);
+		values[TALLY_FATE] = CStringGetTextDatum(fates[tally_fate(tally, class)]);
 		values[TALLY_RAW_CLASSES] = Int64GetDatum(shown->raw_classes);
 		values[TALLY_RAW_ALONE] = Int64GetDatum(shown->raw_alone);
 		values[TALLY_BOX] = class_box(tally, class, work, work_nulls);
 		for (int i = 0; i < aview->nquasi; i++)
-			work[i] = Float8GetDatum(loss[i][codetable_codes(tally->shown_index, class)[i]]);
+			work[i] = Float8GetDatum(loss[i][tally_shown_codes(tally, class)[i]]);
 		values[TALLY_LOSS] = PointerGetDatum(construct_array(work, aview->nquasi, FLOAT8OID, sizeof(float8),
 															 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		pfree(DatumGetPointer(values[TALLY_FATE]));
 		pfree(DatumGetPointer(values[TALLY_BOX]));
 		pfree(DatumGetPointer(values[TALLY_LOSS]));
 		CHECK_FOR_INTERRUPTS();
@@ -309,38 +309,6 @@ kanon_tally(PG_FUNCTION_ARGS)
 	{
 		if (tally->raw[i])
 			put_values(result, tally, i);
-	}
-	return (Datum) 0;
-}
-
-/* aview_columns(view): what its columns are, for who may query it */
-Datum
-kanon_aview_columns(PG_FUNCTION_ARGS)
-{
-	static const char *const roles[] = {
-		[ROLE_OTHER] = "other", [ROLE_ID] = "id", [ROLE_QUASI] = "quasi", [ROLE_SENSITIVE] = "sensitive"};
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid view = PG_GETARG_OID(0);
-	int32 id = aview_id_of_view(view);
-	AView *aview;
-
-	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !pg_class_ownercheck(view, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
-	aview = aview_load(id);
-	kanon_materialize(fcinfo);
-	for (int i = 0; i < aview->ncolumns; i++)
-	{
-		AViewColumn *column = &aview->columns[i];
-		NameData name;
-		Datum values[8] = {NameGetDatum(&name), CStringGetTextDatum(roles[column->role]),
-						   column->dgh_name ? CStringGetTextDatum(column->dgh_name) : (Datum) 0,
-						   ObjectIdGetDatum(column->source_type), Int32GetDatum(aview->k), Int32GetDatum(aview->l),
-						   Float8GetDatum(aview->t),
-						   CStringGetTextDatum(aview->match == MATCH_WITNESS ? "witness" : "cover")};
-		bool nulls[8] = {false, false, column->dgh_name == NULL, false, aview->k < 0, aview->l == 0, aview->t == 0, false};
-
-		namestrcpy(&name, column->name);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

@@ -1,15 +1,10 @@
 /*
  * pairs.c
  *		Rows of an A-view's source beside what is published of them.
- *
- * The view is given its own columns a second time, as columns that have no role
- * and so are published as they are.  Whatever makes the published rows thus
- * carries the raw ones along.
  */
 #include "quality/quality.h"
 
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -30,86 +25,41 @@ quality_load(Oid view)
 	return aview_load(id);
 }
 
+/* Adds the row that was published last, as it is. */
 static void
-double_columns(AView *pairs)
+add_raw(const AView *aview, const AllRows *rows, const Anonymizer *anonymizer, Pair *pair)
 {
-	AViewColumn *columns = palloc(2 * pairs->ncolumns * sizeof(AViewColumn));
+	const Cell *cell;
+	TupleTableSlot *slot = allrows_current(rows, &cell);
 
-	memcpy(columns, pairs->columns, pairs->ncolumns * sizeof(AViewColumn));
-	memcpy(columns + pairs->ncolumns, pairs->columns, pairs->ncolumns * sizeof(AViewColumn));
-	for (int i = pairs->ncolumns; i < 2 * pairs->ncolumns; i++)
+	for (int i = 0; i < aview->ncolumns; i++)
 	{
-		columns[i].role = ROLE_OTHER;
-		columns[i].dgh_name = NULL;
-		columns[i].dgh = NULL;
-		columns[i].generalized = false;
+		int place = anonymizer->published.place[i];
+
+		if (place < 0)
+			continue;
+		pair->values[aview->ncolumns + i] = slot->tts_values[place];
+		pair->nulls[aview->ncolumns + i] = slot->tts_isnull[place];
 	}
-	pairs->columns = columns;
-	pairs->ncolumns *= 2;
-}
-
-/* Can a query give its columns a second time without becoming another one? */
-static bool
-is_plain(const Query *query)
-{
-	return query->setOperations == NULL && query->groupClause == NIL && query->groupingSets == NIL &&
-		   query->distinctClause == NIL && query->sortClause == NIL && !query->hasAggs && !query->hasWindowFuncs &&
-		   !query->hasTargetSRFs && !contain_volatile_functions((Node *) query->targetList);
-}
-
-/* Where it can, keys of the tables behind it stay known. */
-static Query *
-double_plain(const AView *aview)
-{
-	Query *query = copyObject(aview->source);
-	ListCell *cell;
-
-	foreach (cell, aview->source->targetList)
-	{
-		TargetEntry *entry = copyObject(lfirst_node(TargetEntry, cell));
-
-		entry->resno = list_length(query->targetList) + 1;
-		query->targetList = lappend(query->targetList, entry);
-	}
-	return query;
-}
-
-static Query *
-double_wrapped(const AView *aview)
-{
-	List *columns = NIL;
-
-	for (int i = 0; i < 2 * aview->ncolumns; i++)
-		columns = lappend_int(columns, i % aview->ncolumns);
-	return source_query(aview, columns, NIL, NIL);
-}
-
-AView *
-pairs_view(const AView *aview)
-{
-	AView *pairs = palloc(sizeof(AView));
-
-	*pairs = *aview;
-	pairs->source = is_plain(aview->source) ? double_plain(aview) : double_wrapped(aview);
-	double_columns(pairs);
-	return pairs;
+	pair->fate = cell == NULL ? FATE_OPEN : cell->suppressed ? FATE_SUPPRESSED : FATE_GROUP;
+	pair->k = anonymizer->recoder->personal ? anonymizer->row.k : aview->k;
 }
 
 /* Reads the source as the view's owner: the code in it is the owner's. */
 void
-pairs_read(AView *pairs, const Bitmapset *columns, PairReceiver receive, void *arg)
+pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg)
 {
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon pair of rows", ALLOCSET_DEFAULT_SIZES);
 	Pair pair = {
-		.values = palloc(pairs->ncolumns * sizeof(Datum)),
-		.nulls = palloc(pairs->ncolumns * sizeof(bool)),
+		.values = palloc0(2 * aview->ncolumns * sizeof(Datum)),
+		.nulls = palloc0(2 * aview->ncolumns * sizeof(bool)),
 	};
 	AsOwner scope;
 	AllRows *rows;
 	int64 done = 0;
 
-	as_owner_start(&scope, pairs->owner);
-	rows = allrows_start(pairs, columns, GetActiveSnapshot());
+	as_owner_start(&scope, aview->owner);
+	rows = allrows_start(aview, columns, GetActiveSnapshot());
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);
@@ -118,6 +68,7 @@ pairs_read(AView *pairs, const Bitmapset *columns, PairReceiver receive, void *a
 		MemoryContextSwitchTo(old);
 		if (!found)
 			break;
+		add_raw(aview, rows, allrows_anonymizer(rows), &pair);
 		receive(arg, &pair);
 		MemoryContextReset(row);
 		if (++done % 10000 == 0)

@@ -14,6 +14,14 @@
 
 #include "fmgr.h"
 
+/* What became of a row. */
+typedef enum Fate
+{
+	FATE_GROUP,
+	FATE_SUPPRESSED,
+	FATE_OPEN /* its k, the view's or its owner's, is below 2: it is in no group */
+} Fate;
+
 /*
  * One row of the source: columns of the view as they are published, then the
  * same columns as they are.
@@ -22,14 +30,16 @@ typedef struct Pair
 {
 	Datum *values;
 	bool *nulls;
+	Fate fate;
+	int k; /* that its owner asks for */
 } Pair;
 
 typedef void (*PairReceiver)(void *arg, const Pair *pair);
 
 /* pairs.c */
 extern AView *quality_load(Oid view);
-extern AView *pairs_view(const AView *aview);
-extern void pairs_read(AView *pairs, const Bitmapset *columns, PairReceiver receive, void *arg);
+/* columns: of the view */
+extern void pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg);
 
 /* Rows that are published alike in all quasi-identifiers. */
 typedef struct ShownClass
@@ -38,9 +48,7 @@ typedef struct ShownClass
 	int64 people;
 	int64 raw_classes; /* that it is made of */
 	int64 raw_alone;   /* people in it who were alone in theirs */
-	bool shows_sensitive;
-	bool hides_sensitive;
-	bool suppressed;
+	double k;		   /* sum over its rows */
 } ShownClass;
 
 /* Rows that are alike before. */
@@ -64,7 +72,7 @@ typedef struct Tally
 
 	CodeTable *raw_index;
 	RawClass *raw_classes;
-	CodeTable *shown_index;
+	CodeTable *shown_index; /* of the fate and the codes of quasi-identifiers */
 	ShownClass *shown_classes;
 
 	Dictionary **ids; /* per identifier, else null */
@@ -78,6 +86,10 @@ typedef struct Tally
 extern Tally *tally_create(const AView *aview);
 extern void tally_add(Tally *tally, const Pair *pair);
 extern void tally_finish(Tally *tally);
+
+extern Fate tally_fate(const Tally *tally, int class);
+/* The codes of what a class shows in its quasi-identifiers. */
+extern const int32 *tally_shown_codes(const Tally *tally, int class);
 
 /* loss.c: of a published value, from 0 to 1 */
 extern double *loss_of_values(const Tally *tally, int column);

@@ -11,6 +11,8 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -18,9 +20,13 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 
+#include "aview/aview.h"
+#include "policy/policy.h"
 #include "progress.h"
 
 #define FETCH_ROWS 10000
+
+static void check_purpose_of(Oid view);
 
 /* Rows that the caller may not see must not be counted for him. */
 static void
@@ -45,6 +51,48 @@ check_rows(Relation rel)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("row-level security hides rows of \"%s\" from you", RelationGetRelationName(rel)),
 				 errhint("Its classes can be counted only by who sees all of its rows.")));
+}
+
+/*
+ * An A-view with a profile is read for a purpose that the caller has to be
+ * granted, not only the owner with whose rights it will be read; also below
+ * other views.
+ */
+static bool
+check_purpose(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, check_purpose, context, QTW_EXAMINE_RTES_BEFORE);
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_VIEW && rte->relid != *(Oid *) context)
+			check_purpose_of(rte->relid);
+		return false;
+	}
+	return expression_tree_walker(node, check_purpose, context);
+}
+
+static void
+check_purpose_of(Oid view)
+{
+	int32 id = aview_id_of(view);
+	Relation rel;
+
+	check_stack_depth();
+	if (id != 0)
+	{
+		AView *aview = aview_load(id);
+
+		if (aview->profile)
+			access_check(view, aview->profile->purpose, aview->profile->recipient);
+	}
+	rel = relation_open(view, AccessShareLock);
+	check_purpose((Node *) get_view_query(rel), &view);
+	relation_close(rel, NoLock);
 }
 
 char *
@@ -95,6 +143,8 @@ relation_for_classes(Oid relid, ArrayType *names)
 	relation->relid = relid;
 	relation->owner = rel->rd_rel->relowner;
 	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+	if (rel->rd_rel->relkind == RELKIND_VIEW)
+		check_purpose_of(relid);
 	relation_close(rel, NoLock);
 	initStringInfo(&suppressed);
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);

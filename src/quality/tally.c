@@ -51,11 +51,11 @@ tally_create(const AView *aview)
 	tally->ids = dictionaries_for(aview, ROLE_ID, ROLE_ID, false);
 	tally->raw_index = codetable_create(aview->nquasi);
 	tally->raw_classes = palloc(tally->raw_index->room * sizeof(RawClass));
-	tally->shown_index = codetable_create(aview->nquasi);
+	tally->shown_index = codetable_create(aview->nquasi + 1);
 	tally->shown_classes = palloc(tally->shown_index->room * sizeof(ShownClass));
 	tally->people = codetable_create(count_ids(aview));
 	tally->memberships = codetable_create(2);
-	tally->codes = palloc0(columns * sizeof(int32));
+	tally->codes = palloc0((columns + 1) * sizeof(int32));
 	return tally;
 }
 
@@ -135,11 +135,12 @@ find_shown_class(Tally *tally, const Pair *pair)
 	int32 number;
 	bool found;
 
+	tally->codes[0] = pair->fate;
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		int column = aview->quasi[i];
 
-		tally->codes[i] = dictionary_code(tally->shown[column], pair->values[column], pair->nulls[column]);
+		tally->codes[i + 1] = dictionary_code(tally->shown[column], pair->values[column], pair->nulls[column]);
 	}
 	number = codetable_number(index, tally->codes, &found);
 	if (room != index->room)
@@ -150,7 +151,7 @@ find_shown_class(Tally *tally, const Pair *pair)
 }
 
 static void
-look_at_sensitive(Tally *tally, const Pair *pair, ShownClass *class)
+count_sensitive(Tally *tally, const Pair *pair)
 {
 	const AView *aview = tally->aview;
 
@@ -158,13 +159,8 @@ look_at_sensitive(Tally *tally, const Pair *pair, ShownClass *class)
 	{
 		int raw = aview->ncolumns + column;
 
-		if (aview->columns[column].role != ROLE_SENSITIVE)
-			continue;
-		count_value(tally, column, dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]));
-		if (!pair->nulls[column])
-			class->shows_sensitive = true;
-		else if (!pair->nulls[raw])
-			class->hides_sensitive = true;
+		if (aview->columns[column].role == ROLE_SENSITIVE)
+			count_value(tally, column, dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]));
 	}
 }
 
@@ -181,47 +177,32 @@ tally_add(Tally *tally, const Pair *pair)
 
 	tally->nrows++;
 	class->rows++;
+	class->k += Max(pair->k, 1);
 	if (!tally->count_rows)
 		codetable_number(tally->memberships, membership, &known);
 	class->people += !known;
 	if (tally->raw_classes[raw].shown < 0)
 		tally->raw_classes[raw].shown = shown;
-	look_at_sensitive(tally, pair, class);
+	count_sensitive(tally, pair);
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Suppressed rows show everything in all quasi-identifiers.  So does a group at
- * the root, if it is large enough; and only then sensitive values.
- */
-static bool
-is_suppressed(const Tally *tally, int32 number)
+Fate
+tally_fate(const Tally *tally, int class)
 {
-	const AView *aview = tally->aview;
-	const int32 *codes = codetable_codes(tally->shown_index, number);
-	const ShownClass *class = &tally->shown_classes[number];
+	return (Fate) codetable_codes(tally->shown_index, class)[0];
+}
 
-	for (int i = 0; i < aview->nquasi; i++)
-	{
-		GenView view;
-
-		if (codes[i] == NULL_CODE)
-			return false;
-		gen_view(tally->shown[aview->quasi[i]]->levels[0].values[codes[i]], &view);
-		if (view.kind != GEN_ANY && !(view.flags & GEN_IS_ROOT))
-			return false;
-	}
-	if (aview->nquasi == 0 || class->shows_sensitive)
-		return false;
-	return class->hides_sensitive || class->people < aview->k;
+const int32 *
+tally_shown_codes(const Tally *tally, int class)
+{
+	return codetable_codes(tally->shown_index, class) + 1;
 }
 
 /* Once all rows are in. */
 void
 tally_finish(Tally *tally)
 {
-	for (int i = 0; i < tally->shown_index->count; i++)
-		tally->shown_classes[i].suppressed = is_suppressed(tally, i);
 	for (int i = 0; i < tally->raw_index->count; i++)
 	{
 		ShownClass *class = &tally->shown_classes[tally->raw_classes[i].shown];
