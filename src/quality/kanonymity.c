@@ -19,6 +19,8 @@
 
 #include "asowner.h"
 #include "progress.h"
+#include "quality/codetable.h"
+#include "quality/valuecodes.h"
 
 PG_FUNCTION_INFO_V1(kanon_k_anonymity);
 PG_FUNCTION_INFO_V1(kanon_violations);
@@ -39,13 +41,6 @@ typedef struct Classes
 	"SELECT pg_catalog.sum(c.n)::pg_catalog.int8, pg_catalog.count(*) FILTER (WHERE NOT c.s)," \
 	" pg_catalog.min(c.n) FILTER (WHERE NOT c.s)"                                              \
 	" FROM (SELECT pg_catalog.count(*) AS n, %s AS s FROM %s AS r GROUP BY %s) AS c"
-
-/* One row per class and sensitive value, classes one after the other; NULL is the last value of all. */
-#define PARTS_QUERY                                                                                                     \
-	"SELECT pg_catalog.dense_rank() OVER (ORDER BY %1$s), pg_catalog.dense_rank() OVER (ORDER BY r.kanon_value),"       \
-	" r.kanon_value IS NULL, r.kanon_rows, %2$s"                                                                        \
-	" FROM (SELECT %1$s, %3$s AS kanon_value, pg_catalog.count(*) AS kanon_rows FROM %4$s AS r GROUP BY %1$s, %3$s) AS r" \
-	" ORDER BY 1"
 
 static int64
 count_of(int column)
@@ -70,61 +65,119 @@ count_classes(const ClassedRelation *relation, Classes *classes)
 typedef struct Part
 {
 	int32 class;
-	int32 value; /* from 1, in their order */
+	int32 value; /* 0: NULL */
 	int64 rows;
 } Part;
 
 typedef struct Parts
 {
-	MemoryContext context;
+	DestReceiver base;
+	int ncolumns;
+	ValueCodes **columns; /* the sensitive one is the last */
+	CodeTable *classes;
+	int32 *codes; /* work space */
 	Part *parts;
 	int64 count;
 	int64 room;
-	int32 nvalues;
-	int32 null_value; /* 0: there is none */
-	bool ordered;	  /* the values are numbers */
+	bool ordered; /* the sensitive values are numbers */
+	int32 *ranks; /* of their codes */
 	int64 all_rows;
 	int64 *totals; /* per value */
 	int64 rows;
 } Parts;
 
-static void
-keep_part(Parts *parts, HeapTuple row, TupleDesc desc)
-{
-	bool isnull;
-	int64 rows = DatumGetInt64(SPI_getbinval(row, desc, 4, &isnull));
-	Part *part;
+/* Columns, the sensitive one, the relation and the condition for suppressed rows go in by %s. */
+#define PARTS_QUERY "SELECT %1$s, %2$s, pg_catalog.count(*), %4$s FROM %3$s AS r GROUP BY %1$s, %2$s"
 
-	parts->all_rows += rows;
-	if (DatumGetBool(SPI_getbinval(row, desc, 5, &isnull)) && !isnull)
-		return;
+static void
+keep_part(Parts *parts, const Part *part)
+{
 	if (parts->count == parts->room)
 	{
 		parts->room *= 2;
 		parts->parts = repalloc_huge(parts->parts, parts->room * sizeof(Part));
 	}
-	part = &parts->parts[parts->count++];
-	part->class = (int32) DatumGetInt64(SPI_getbinval(row, desc, 1, &isnull));
-	part->value = (int32) DatumGetInt64(SPI_getbinval(row, desc, 2, &isnull));
-	part->rows = rows;
-	if (DatumGetBool(SPI_getbinval(row, desc, 3, &isnull)))
-		parts->null_value = part->value;
-	parts->nvalues = Max(parts->nvalues, part->value);
-	parts->rows += rows;
+	parts->parts[parts->count++] = *part;
+	parts->rows += part->rows;
+}
+
+/* A row of the query. */
+static bool
+receive_part(TupleTableSlot *slot, DestReceiver *self)
+{
+	Parts *parts = (Parts *) self;
+	int sensitive = parts->ncolumns - 1;
+	Part part;
+	bool found;
+
+	slot_getallattrs(slot);
+	part.rows = DatumGetInt64(slot->tts_values[sensitive + 1]);
+	parts->all_rows += part.rows;
+	if (DatumGetBool(slot->tts_values[sensitive + 2]))
+		return true;
+	for (int i = 0; i < parts->ncolumns; i++)
+		parts->codes[i] = valuecodes_code(parts->columns[i], slot->tts_values[i], slot->tts_isnull[i]);
+	part.class = codetable_number(parts->classes, parts->codes, &found);
+	part.value = parts->codes[sensitive];
+	keep_part(parts, &part);
+	if (parts->count % 10000 == 0)
+		progress_done(parts->count);
+	return true;
 }
 
 static void
-part_row(void *arg, HeapTuple row, TupleDesc desc)
+start_parts(DestReceiver *self, int operation, TupleDesc desc)
 {
-	keep_part(arg, row, desc);
+	Parts *parts = (Parts *) self;
+
+	parts->columns = palloc(parts->ncolumns * sizeof(ValueCodes *));
+	for (int i = 0; i < parts->ncolumns; i++)
+		parts->columns[i] = valuecodes_create(TupleDescAttr(desc, i)->atttypid, TupleDescAttr(desc, i)->attcollation);
 }
 
 static void
-total_values(Parts *parts)
+end_parts(DestReceiver *self)
 {
-	parts->totals = palloc_extended((parts->nvalues + 1) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Runs the query with the parts as its receiver, which no row has to be copied for. */
+static void
+read_parts(Parts *parts, const char *query)
+{
+	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	SPIExecuteOptions options = {.read_only = true, .dest = &parts->base};
+
+	parts->base.receiveSlot = receive_part;
+	parts->base.rStartup = start_parts;
+	parts->base.rShutdown = end_parts;
+	parts->base.rDestroy = end_parts;
+	parts->base.mydest = DestNone;
+	parts->room = 1024;
+	parts->parts = palloc(parts->room * sizeof(Part));
+	parts->classes = codetable_create(parts->ncolumns - 1);
+	parts->codes = palloc(parts->ncolumns * sizeof(int32));
+	if (plan == NULL || SPI_execute_plan_extended(plan, &options) < 0)
+		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
+}
+
+/* Brings the parts of each class together, and sums values up. */
+static void
+arrange_parts(Parts *parts)
+{
+	int64 *starts = palloc_extended((parts->classes->count + 1) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Part *arranged = palloc_extended(Max(parts->count, 1) * sizeof(Part), MCXT_ALLOC_HUGE);
+
+	parts->totals = palloc_extended(parts->columns[parts->ncolumns - 1]->count * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int64 i = 0; i < parts->count; i++)
+	{
 		parts->totals[parts->parts[i].value] += parts->parts[i].rows;
+		starts[parts->parts[i].class + 1]++;
+	}
+	for (int i = 0; i < parts->classes->count; i++)
+		starts[i + 1] += starts[i];
+	for (int64 i = 0; i < parts->count; i++)
+		arranged[starts[parts->parts[i].class]++] = parts->parts[i];
+	parts->parts = arranged;
 }
 
 /* Every value is as far from every other: what the class has too little of is half of all differences. */
@@ -138,38 +191,39 @@ equal_distance(const Parts *parts, const Part *class, int64 count, double rows)
 	return excess;
 }
 
-static int
-compare_values(const void *left, const void *right)
-{
-	return ((const Part *) left)->value - ((const Part *) right)->value;
-}
-
-/* Values in a row, each one step from the next; the whole row is 1 long. */
+/*
+ * Values in a row, each one step from the next; the whole row is 1 long.  Present
+ * are those that some class has.
+ */
 static double
-ordered_distance(const Parts *parts, Part *class, int64 count, double rows)
+ordered_distance(const Parts *parts, const Part *class, int64 count, double rows)
 {
+	int nvalues = parts->columns[parts->ncolumns - 1]->count;
+	double *difference = palloc0((nvalues + 1) * sizeof(double));
 	double carried = 0;
 	double sum = 0;
-	int32 present = 0;
-	int64 at = 0;
+	int present = 0;
 
-	qsort(class, count, sizeof(Part), compare_values);
-	for (int32 value = 1; value <= parts->nvalues; value++)
+	for (int32 value = 0; value < nvalues; value++)
 	{
-		if (parts->totals[value] == 0)
-			continue;
-		carried -= (double) parts->totals[value] / parts->rows;
-		if (at < count && class[at].value == value)
-			carried += class[at++].rows / rows;
-		sum += fabs(carried);
-		present++;
+		difference[parts->ranks[value]] -= (double) parts->totals[value] / parts->rows;
+		present += parts->totals[value] > 0;
 	}
+	for (int64 i = 0; i < count; i++)
+		difference[parts->ranks[class[i].value]] += class[i].rows / rows;
+	/* Of the missing ones only NULL can be here: it is the last, and all is carried by then. */
+	for (int rank = 1; rank <= nvalues; rank++)
+	{
+		carried += difference[rank];
+		sum += fabs(carried);
+	}
+	pfree(difference);
 	return present > 1 ? sum / (present - 1) : 0;
 }
 
 /* NULL says nothing: it adds no diversity. */
 static void
-measure_class(const Parts *parts, Part *class, int64 count, Classes *classes)
+measure_class(const Parts *parts, const Part *class, int64 count, Classes *classes)
 {
 	double rows = 0;
 	double known = 0;
@@ -180,7 +234,7 @@ measure_class(const Parts *parts, Part *class, int64 count, Classes *classes)
 	for (int64 i = 0; i < count; i++)
 	{
 		rows += class[i].rows;
-		if (class[i].value == parts->null_value)
+		if (class[i].value == 0)
 			continue;
 		values++;
 		known += class[i].rows;
@@ -215,11 +269,12 @@ is_number(Oid type)
 static void
 count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, Classes *classes)
 {
-	Parts parts = {.ordered = is_number(type), .room = 1024};
+	Parts parts = {.ncolumns = list_length(relation->columns) + 1, .ordered = is_number(type)};
 
-	parts.parts = palloc(parts.room * sizeof(Part));
-	for_each_row(psprintf(PARTS_QUERY, relation->list, relation->suppressed, sensitive, relation->name), part_row, &parts);
-	total_values(&parts);
+	read_parts(&parts, psprintf(PARTS_QUERY, relation->list, sensitive, relation->name, relation->suppressed));
+	arrange_parts(&parts);
+	if (parts.ordered)
+		parts.ranks = valuecodes_ranks(parts.columns[parts.ncolumns - 1]);
 	for (int64 first = 0, next; first < parts.count; first = next)
 	{
 		for (next = first + 1; next < parts.count && parts.parts[next].class == parts.parts[first].class;)
