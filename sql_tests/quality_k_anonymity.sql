@@ -43,6 +43,14 @@ CREATE VIEW "a ""view""" AS SELECT age AS "the age, ""really""", town AS "select
 SELECT * FROM kanon.k_anonymity('"a ""view"""', ARRAY['the age, "really"', 'select']);
 SELECT * FROM kanon.violations('"a ""view"""', ARRAY['the age, "really"', 'select'], 3) ORDER BY class;
 
+-- Equal is what SQL calls equal: 1.0 and 1.00, but not two moments of a day; also for types that cannot be hashed.
+CREATE TABLE typed (n numeric, at timestamp, words tsvector, s numeric);
+INSERT INTO typed VALUES (1.0, '2020-01-01 10:00', 'a b', 5), (1.00, '2020-01-01 11:00', 'b a', 5.0), (2, '2020-01-01 10:00', 'c', 7), (2, '2020-01-01 11:00', 'c', NULL);
+SELECT classes, k, l_distinct, t FROM kanon.k_anonymity('typed', '{n}', 's');
+SELECT classes, k, l_distinct FROM kanon.k_anonymity('typed', '{at}', 's');
+SELECT classes, k, l_distinct FROM kanon.k_anonymity('typed', '{words}', 's');
+SELECT classes, k, l_distinct FROM kanon.k_anonymity('typed', '{n}', 'words');
+
 -- Errors.
 SELECT * FROM kanon.k_anonymity('visit', '{}');
 SELECT * FROM kanon.k_anonymity('visit', '{age,NULL}');
