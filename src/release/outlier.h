@@ -6,10 +6,12 @@
  * definitions and theorems in this component are those of that paper.
  *
  *	outlier_input.c		the source as points of a standardized space
+ *	outlier_tree.c		an index over them
  *	outlier_count.c		are enough rows within d?
  *	outlier_find.c		kanon.outliers
  *	outlier_grouping.c	a grouping given as a query, and what it loses
  *	outlier_check.c		Theorem 5.1 and the attack of section 4, to the letter
+ *	plain_known.c		boxes in which nobody would be an outlier
  *	plain_check.c		Theorem 5.1 for the algorithms, by sets of nodes
  *	plain_search.c		the cheapest rows to take into a group
  *	plain_expand.c		groups grown from one row
@@ -31,6 +33,8 @@
  * 0 and 1 (Definition 3.1).  Raw is what a column has on its line: a number, a
  * day, a place among the leaves.
  */
+typedef struct KnownGood KnownGood;
+
 typedef struct Space
 {
 	Grouping *grouping;
@@ -54,6 +58,8 @@ typedef struct Space
 	double d;
 	double square; /* the largest sum of squares that is within d */
 	int enough;	   /* with so many rows within d a point is no (p,d)-outlier */
+
+	KnownGood *known; /* of the algorithms; null elsewhere */
 } Space;
 
 /* source, id, quasi_ids and sensitive from the first arguments; p and d from where they are. */
@@ -70,6 +76,9 @@ extern const char *space_sensitive(const Space *space, int32 row);
 extern void space_interval(const Space *space, int column, double lo, double hi, double *lower, double *upper);
 /* What a value loses when it is published so (Definition 3.7). */
 extern double space_loss(const Space *space, int column, double lower, double upper);
+
+/* outlier_tree.c */
+extern KdTree space_tree(double *const *columns, int nrows, int ncolumns);
 
 /*
  * outlier_count.c

@@ -197,18 +197,6 @@ largest_square(double d)
 	return square;
 }
 
-static void
-build_tree(Space *space)
-{
-	double *factors = palloc(space->ncolumns * sizeof(double));
-	void *memory = palloc_extended(kdtree_size(space->nrows, space->ncolumns), MCXT_ALLOC_HUGE);
-
-	for (int column = 0; column < space->ncolumns; column++)
-		factors[column] = 1;
-	kdtree_build(memory, space->columns, space->nrows, space->ncolumns, factors);
-	space->tree = kdtree_view(memory);
-}
-
 /* The rows and the widths of their columns. */
 static Space *
 make_space(ReleaseSource *source, int ncolumns)
@@ -247,7 +235,7 @@ fill_space(Space *space, double p, double d)
 	space->square = largest_square(d);
 	space->enough = space->nrows - (int) ceil((p - DECIMAL_SLACK) * space->nrows) + 1;
 	if (space->nrows > 0)
-		build_tree(space);
+		space->tree = space_tree(space->columns, space->nrows, space->ncolumns);
 }
 
 static void

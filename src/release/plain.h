@@ -20,6 +20,7 @@ typedef struct Shape
 /* Why a group is not plain. */
 typedef enum FaultKind
 {
+	FAULT_NONE,
 	FAULT_FEW_VALUES,
 	FAULT_HYPERCUBE, /* all corners are bad with a sensitive value */
 	FAULT_CORNER	 /* a corner is bad with all sensitive values */
@@ -65,6 +66,12 @@ typedef struct Plain
 	bool *passed_over;	/* by position: in the group at hand, or refused for it */
 } Plain;
 
+/* plain_known.c */
+extern KnownGood *known_create(void);
+/* Are all points of a box, standardized, good? */
+extern bool all_are_good(const Space *space, const double *lower, const double *upper);
+extern bool corner_is_within_reach(const Space *space, const double *corner);
+
 /* plain_check.c */
 extern void shape_start(const Space *space, Shape *shape, int32 row);
 extern void shape_copy(const Space *space, Shape *to, const Shape *from);
@@ -72,7 +79,10 @@ extern void shape_add(const Space *space, Shape *shape, int32 row);
 extern void shape_join(const Space *space, Shape *shape, const Shape *other);
 extern double column_loss(const Space *space, int column, double lo, double hi);
 extern double shape_loss(const Space *space, const Shape *shape);
+/* A fault that a similar group had is looked for first. */
 extern bool shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault);
+/* Could its outermost corner be good with a sensitive value that it may still get? */
+extern bool shape_is_within_reach(const Space *space, const Shape *shape);
 /* Will no wider group be plain, either? */
 extern bool fault_is_final(const Space *space, const Shape *shape, const Fault *fault);
 /* Can no plain group have this row?  False: not known. */

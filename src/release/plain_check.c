@@ -199,32 +199,36 @@ set_corner_fault(const Nodes *nodes, const double *corner, Fault *fault)
 	}
 }
 
-/* Is a corner good with at least one sensitive value?  corner has room for one. */
+/* Is a corner good with one of some sensitive values that follow each other?  corner has room for one. */
 static bool
-corner_is_good(const Nodes *nodes, double *corner)
+some_value_is_good(const Nodes *nodes, double *corner, const int32 *values, int count)
 {
 	const Space *space = nodes->space;
-	const Shape *shape = nodes->shape;
 	double lower[MOST_QUASI_IDS + 1];
 	double upper[MOST_QUASI_IDS + 1];
 	Crowd some = {GAP_NEAREST, GAP_BETWEEN, lower, upper};
 
-	corner[space->nquasi] = nodes->middle;
-	if (!point_is_outlier(space, corner))
-		return true;
+	if (count == 1)
+	{
+		corner[space->nquasi] = space->values[values[0]];
+		return !point_is_outlier(space, corner);
+	}
 	memcpy(lower, corner, sizeof(lower));
 	memcpy(upper, corner, sizeof(upper));
-	lower[space->nquasi] = space->values[shape->values[0]];
-	upper[space->nquasi] = space->values[shape->values[shape->nvalues - 1]];
+	lower[space->nquasi] = space->values[values[0]];
+	upper[space->nquasi] = space->values[values[count - 1]];
 	if (!crowd_is_enough(space, &some))
 		return false;
-	for (int i = 0; i < shape->nvalues; i++)
-	{
-		corner[space->nquasi] = space->values[shape->values[i]];
-		if (corner[space->nquasi] != nodes->middle && !point_is_outlier(space, corner))
-			return true;
-	}
-	return false;
+	return some_value_is_good(nodes, corner, values, count / 2) ||
+		   some_value_is_good(nodes, corner, values + count / 2, count - count / 2);
+}
+
+static bool
+corner_is_good(const Nodes *nodes, double *corner)
+{
+	corner[nodes->space->nquasi] = nodes->middle;
+	return all_are_good(nodes->space, corner, corner) ||
+		   some_value_is_good(nodes, corner, nodes->shape->values, nodes->shape->nvalues);
 }
 
 /*
@@ -235,7 +239,6 @@ static bool
 corners_are_good(const Nodes *nodes, double *lower, double *upper, Fault *fault)
 {
 	const Space *space = nodes->space;
-	Crowd all = {GAP_FARTHEST, GAP_FARTHEST, lower, upper};
 	int column = widest_column(space, lower, upper);
 	double low;
 	double high;
@@ -249,7 +252,7 @@ corners_are_good(const Nodes *nodes, double *lower, double *upper, Fault *fault)
 			set_corner_fault(nodes, lower, fault);
 		return good;
 	}
-	if (crowd_is_enough(space, &all))
+	if (all_are_good(space, lower, upper))
 		return true;
 	low = lower[column];
 	high = upper[column];
@@ -316,6 +319,19 @@ some_node_is_good(const Space *space, double *lower, double *upper)
 	return good;
 }
 
+static bool
+value_is_good(const Nodes *nodes, int32 value)
+{
+	double lower[MOST_QUASI_IDS + 1];
+	double upper[MOST_QUASI_IDS + 1];
+	int quasi = nodes->space->nquasi;
+
+	memcpy(lower, nodes->lower, sizeof(lower));
+	memcpy(upper, nodes->upper, sizeof(upper));
+	lower[quasi] = upper[quasi] = nodes->space->values[value];
+	return some_node_is_good(nodes->space, lower, upper);
+}
+
 /* Condition (2): every hypercube has a good node. */
 static bool
 hypercubes_are_good(const Nodes *nodes, Fault *fault)
@@ -324,21 +340,17 @@ hypercubes_are_good(const Nodes *nodes, Fault *fault)
 	const Shape *shape = nodes->shape;
 	double lower[MOST_QUASI_IDS + 1];
 	double upper[MOST_QUASI_IDS + 1];
-	Crowd all = {GAP_FARTHEST, GAP_FARTHEST, lower, upper};
 
 	/* The corner next to the centre may be good with all of them. */
 	choose_corner(nodes, false, lower);
 	memcpy(upper, lower, sizeof(upper));
 	lower[space->nquasi] = space->values[shape->values[0]];
 	upper[space->nquasi] = space->values[shape->values[shape->nvalues - 1]];
-	if (crowd_is_enough(space, &all))
+	if (all_are_good(space, lower, upper))
 		return true;
 	for (int i = 0; i < shape->nvalues; i++)
 	{
-		memcpy(lower, nodes->lower, sizeof(lower));
-		memcpy(upper, nodes->upper, sizeof(upper));
-		lower[space->nquasi] = upper[space->nquasi] = space->values[shape->values[i]];
-		if (!some_node_is_good(space, lower, upper))
+		if (!value_is_good(nodes, shape->values[i]))
 		{
 			fault->kind = FAULT_HYPERCUBE;
 			fault->value = shape->values[i];
@@ -346,6 +358,33 @@ hypercubes_are_good(const Nodes *nodes, Fault *fault)
 		}
 	}
 	return true;
+}
+
+static void
+fault_corner(const Nodes *nodes, const Fault *fault, double *corner)
+{
+	for (int column = 0; column < nodes->space->nquasi; column++)
+		corner[column] = fault->upper[column] ? nodes->upper[column] : nodes->lower[column];
+}
+
+/* Groups that differ in one row mostly fail alike. */
+static bool
+has_fault(const Nodes *nodes, const Fault *fault)
+{
+	const Shape *shape = nodes->shape;
+	double corner[MOST_QUASI_IDS + 1];
+
+	if (fault->kind == FAULT_CORNER)
+	{
+		fault_corner(nodes, fault, corner);
+		return !corner_is_good(nodes, corner);
+	}
+	for (int i = 0; i < shape->nvalues && fault->kind == FAULT_HYPERCUBE; i++)
+	{
+		if (shape->values[i] == fault->value)
+			return !value_is_good(nodes, fault->value);
+	}
+	return false;
 }
 
 bool
@@ -359,7 +398,20 @@ shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault)
 		return false;
 	}
 	make_nodes(&nodes, space, shape);
+	if (has_fault(&nodes, fault))
+		return false;
 	return all_corners_are_good(&nodes, fault) && hypercubes_are_good(&nodes, fault);
+}
+
+bool
+shape_is_within_reach(const Space *space, const Shape *shape)
+{
+	double corner[MOST_QUASI_IDS + 1];
+	Nodes nodes;
+
+	make_nodes(&nodes, space, shape);
+	choose_corner(&nodes, true, corner);
+	return corner_is_within_reach(space, corner);
 }
 
 /*
@@ -391,7 +443,7 @@ fault_is_final(const Space *space, const Shape *shape, const Fault *fault)
 	Nodes nodes;
 	Crowd outside = {GAP_OUTSIDE, GAP_NEAREST, nodes.lower, nodes.upper};
 
-	if (fault->kind == FAULT_FEW_VALUES)
+	if (fault->kind != FAULT_HYPERCUBE && fault->kind != FAULT_CORNER)
 		return false;
 	make_nodes(&nodes, space, shape);
 	if (fault->kind == FAULT_HYPERCUBE)
@@ -399,8 +451,7 @@ fault_is_final(const Space *space, const Shape *shape, const Fault *fault)
 		nodes.lower[space->nquasi] = nodes.upper[space->nquasi] = space->values[fault->value];
 		return !crowd_is_enough(space, &outside);
 	}
-	for (int column = 0; column < space->nquasi; column++)
-		corner[column] = fault->upper[column] ? nodes.upper[column] : nodes.lower[column];
+	fault_corner(&nodes, fault, corner);
 	return !is_enough_outwards(space, corner, fault->upper);
 }
 

@@ -9,7 +9,7 @@
 #include "progress.h"
 
 /* Rows that are tried for completing a group before the cheapest is taken. */
-#define MOST_OFFERS 8
+#define MOST_OFFERS 4
 /* A group that is not plain after delta steps is mended for as many more. */
 #define MENDING_ROUNDS 2
 
@@ -83,42 +83,65 @@ take(Growth *growth, int32 row)
 }
 
 static bool
-is_plain_with(Growth *growth, int32 row, Fault *fault)
+is_plain_with(Growth *growth, int32 row)
 {
 	const Space *space = growth->plain->space;
 
 	shape_copy(space, &growth->tried, &growth->shape);
 	shape_add(space, &growth->tried, row);
-	return shape_is_plain(space, &growth->tried, growth->plain->k, fault);
+	return shape_is_plain(space, &growth->tried, growth->plain->k, &growth->fault);
+}
+
+static void
+refuse(Growth *growth, int32 row)
+{
+	push(&growth->refused, &growth->nrefused, &growth->refused_room, row);
+	growth->plain->passed_over[growth->plain->position_of[row]] = true;
+}
+
+/* Takes in the cheapest of some rows that makes the group plain; false: none does. */
+static bool
+take_completing(Growth *growth, const Offer *offers, int count)
+{
+	const Plain *plain = growth->plain;
+
+	for (int i = 0; i < count && growth->shape.nvalues >= plain->k - 1; i++)
+	{
+		int32 row = plain->tree.row[offers[i].position];
+
+		if (is_plain_with(growth, row))
+		{
+			take(growth, row);
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
- * Takes in the cheapest row that completes the group, or else the cheapest one;
- * false: there is none.
+ * Takes in the cheapest of some rows.  Those that would move a corner to where
+ * nobody is, whatever the sensitive value, are refused: they would only have to be
+ * given back.  False: none is left.
  */
 static bool
-take_next(Growth *growth, bool *complete)
+take_cheapest(Growth *growth, const Offer *offers, int count)
 {
-	Plain *plain = growth->plain;
-	Offer offers[MOST_OFFERS];
-	int wanted = growth->shape.nvalues >= plain->k - 1 ? MOST_OFFERS : 1;
-	int count = search_cheapest(plain, &growth->shape, false, offers, wanted);
-	int chosen = 0;
+	const Plain *plain = growth->plain;
 
-	*complete = false;
-	for (int i = 0; i < count && wanted > 1 && !*complete; i++)
+	for (int i = 0; i < count; i++)
 	{
-		Fault fault;
+		int32 row = plain->tree.row[offers[i].position];
 
-		*complete = is_plain_with(growth, plain->tree.row[offers[i].position], &fault);
-		if (*complete)
-			chosen = i;
-		else if (i == 0)
-			growth->fault = fault;
+		shape_copy(plain->space, &growth->tried, &growth->shape);
+		shape_add(plain->space, &growth->tried, row);
+		if (shape_is_within_reach(plain->space, &growth->tried))
+		{
+			take(growth, row);
+			return true;
+		}
+		refuse(growth, row);
 	}
-	if (count > 0)
-		take(growth, plain->tree.row[offers[chosen].position]);
-	return count > 0;
+	return false;
 }
 
 static void
@@ -129,63 +152,55 @@ measure(Growth *growth)
 		shape_add(growth->plain->space, &growth->shape, growth->rows[i]);
 }
 
-/* In how many columns a row has the least or the greatest value of the group. */
+/* How much a row has to do with the fault: it carries the sensitive value, or makes the corner in so many columns. */
 static int
-ends_of(const Growth *growth, int32 row)
+blame(const Growth *growth, int32 row)
 {
-	const double *values = point_values(growth->plain->space->points, row);
+	const Space *space = growth->plain->space;
+	const double *values = point_values(space->points, row);
 	int ends = 0;
 
-	for (int column = 0; column < growth->plain->space->nquasi; column++)
-		ends += values[column] == growth->shape.lower[column] || values[column] == growth->shape.upper[column] ? 1 : 0;
+	if (growth->fault.kind == FAULT_HYPERCUBE)
+		return space->value_of[row] == growth->fault.value ? 1 : 0;
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		double end = growth->fault.upper[column] ? growth->shape.upper[column] : growth->shape.lower[column];
+
+		if (growth->shape.lower[column] < growth->shape.upper[column] && values[column] == end)
+			ends++;
+	}
 	return ends;
 }
 
 static void
 give_back(Growth *growth, int at)
 {
-	push(&growth->refused, &growth->nrefused, &growth->refused_room, growth->rows[at]);
+	refuse(growth, growth->rows[at]);
 	memmove(growth->rows + at, growth->rows + at + 1, (growth->count - at - 1) * sizeof(int32));
 	growth->count--;
 	measure(growth);
 }
 
-/* Gives back the row that makes most of the corners; the seed stays. */
+/* Gives back the row that is most to blame; the seed stays. */
 static bool
 give_back_one(Growth *growth)
 {
 	int most = 0;
+	int most_blame = 0;
 
 	for (int i = 1; i < growth->count; i++)
 	{
-		if (most == 0 || ends_of(growth, growth->rows[i]) > ends_of(growth, growth->rows[most]))
+		int row_blame = blame(growth, growth->rows[i]);
+
+		if (row_blame > most_blame)
+		{
 			most = i;
+			most_blame = row_blame;
+		}
 	}
 	if (most > 0)
 		give_back(growth, most);
 	return most > 0;
-}
-
-/* Rows that can be in no group must not spoil others; false: the seed is one. */
-static bool
-give_back_hopeless(Growth *growth)
-{
-	Plain *plain = growth->plain;
-
-	if (row_is_hopeless(plain->space, growth->rows[0]))
-	{
-		plain_settle(plain, growth->rows[0], ROW_UNPLACEABLE);
-		return false;
-	}
-	for (int i = growth->count - 1; i > 0; i--)
-	{
-		if (row_is_hopeless(plain->space, growth->rows[i]))
-		{
-			plain_settle(plain, growth->rows[i], ROW_UNPLACEABLE);
-			give_back(growth, i);
-		}
-	}
-	return true;
 }
 
 /* Line 22: a row that is no outlier and beyond the group in every column makes a good node. */
@@ -207,35 +222,47 @@ take_corner(Growth *growth)
 	return true;
 }
 
+/*
+ * A group that has enough sensitive values and is not plain: wider it would
+ * hardly be, so the row to blame is given back.  False: that is the seed, and the
+ * group has to be taken further.
+ */
+static bool
+mend(Growth *growth)
+{
+	if (growth->shape.nvalues < growth->plain->k)
+		return false;
+	return (growth->steps > growth->plain->delta && take_corner(growth)) || give_back_one(growth);
+}
+
 /* Grows the seed into a plain group, or gives up. */
 static bool
 grow(Growth *growth)
 {
 	Plain *plain = growth->plain;
-	bool complete = shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault);
+	Offer offers[MOST_OFFERS];
 
-	while (!complete)
+	if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
+		return true;
+	if (!shape_is_within_reach(plain->space, &growth->shape))
+		return false;
+	while (growth->steps++ < MENDING_ROUNDS * plain->delta && growth->nrefused <= plain->delta / 2)
 	{
-		if (growth->steps++ >= MENDING_ROUNDS * plain->delta)
-			return false;
-		if (fault_is_final(plain->space, &growth->shape, &growth->fault))
-		{
-			int before = growth->count;
+		int count = search_cheapest(plain, &growth->shape, false, offers, MOST_OFFERS);
 
-			if (!give_back_hopeless(growth) || (growth->count == before && !give_back_one(growth)))
-				return false;
-		}
-		else if (growth->steps > plain->delta && !take_corner(growth) && !give_back_one(growth))
-			return false;
-		else if (growth->steps <= plain->delta)
+		if (take_completing(growth, offers, count))
+			return true;
+		if (mend(growth))
 		{
-			if (!take_next(growth, &complete))
-				return false;
-			continue;
+			if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
+				return true;
 		}
-		complete = shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault);
+		else if (count == 0)
+			return false;
+		else
+			(void) take_cheapest(growth, offers, count);
 	}
-	return true;
+	return false;
 }
 
 /* All rows that the group has looked at may be looked at again. */
@@ -251,6 +278,7 @@ forget(Growth *growth)
 	growth->count = 0;
 	growth->nrefused = 0;
 	growth->steps = 0;
+	growth->fault.kind = FAULT_NONE;
 }
 
 static void

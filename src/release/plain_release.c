@@ -4,8 +4,9 @@
  */
 #include "release/plain.h"
 
+#include <sys/resource.h>
+
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -38,9 +39,10 @@ typedef enum Step
 	STEPS
 } Step;
 
+/* Milliseconds of the processor. */
 typedef struct Clock
 {
-	instr_time started;
+	double started;
 	double ms[STEPS];
 } Clock;
 
@@ -54,16 +56,21 @@ enum
 	RESULT_COLUMNS
 };
 
+static double
+processor_ms(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return 1000.0 * (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000.0;
+}
+
 static void
 clock_stop(Clock *clock, Step step)
 {
-	instr_time now;
-	instr_time passed;
+	double now = processor_ms();
 
-	INSTR_TIME_SET_CURRENT(now);
-	passed = now;
-	INSTR_TIME_SUBTRACT(passed, clock->started);
-	clock->ms[step] += INSTR_TIME_GET_MILLISEC(passed);
+	clock->ms[step] += now - clock->started;
 	clock->started = now;
 }
 
@@ -83,11 +90,11 @@ argument_method(FunctionCallInfo fcinfo, int which)
 			 errhint("It is \"expc\", \"gnof\" or \"gof\".")));
 }
 
-/* The steps of expansion after which a group is mended: as many as a group may need to be complete, twice over. */
+/* The steps after which a group that is not plain is mended in other ways. */
 static int
 argument_delta(FunctionCallInfo fcinfo, int which, int k)
 {
-	int delta = PG_ARGISNULL(which) ? 2 * Min(k, PG_INT32_MAX / 8) : PG_GETARG_INT32(which);
+	int delta = PG_ARGISNULL(which) ? k : PG_GETARG_INT32(which);
 
 	if (delta < 1)
 		ereport(ERROR,
@@ -154,7 +161,7 @@ make_groups(Plain *plain, Method method, Clock *clock)
 	bool *left_out = palloc_extended(space->nrows * sizeof(bool), MCXT_ALLOC_HUGE);
 	int32 *seeds = palloc_extended(space->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 
-	INSTR_TIME_SET_CURRENT(clock->started);
+	clock->started = processor_ms();
 	remove_global(plain);
 	clock_stop(clock, STEP_GLOBAL);
 
@@ -240,13 +247,16 @@ kanon_plain_k(PG_FUNCTION_ARGS)
 	Plain plain = {.k = argument_int(fcinfo, 4, "k")};
 	Method method = argument_method(fcinfo, 8);
 	Clock clock = {0};
+	Space *space;
 	int ngroups;
 
 	plain.delta = argument_delta(fcinfo, 7, Max(plain.k, 1));
 	progress_start(fcinfo);
 	kanon_materialize(fcinfo);
-	plain.space = space_read(fcinfo, 5, 6);
-	space_check_k(plain.space, plain.k);
+	space = space_read(fcinfo, 5, 6);
+	space_check_k(space, plain.k);
+	space->known = known_create();
+	plain.space = space;
 	make_groups(&plain, method, &clock);
 	ngroups = return_rows((ReturnSetInfo *) fcinfo->resultinfo, &plain);
 	ereport(DEBUG1,

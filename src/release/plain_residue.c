@@ -149,7 +149,7 @@ join_until_plain(Plain *plain, Union *joint, int32 row, int32 first)
 {
 	const Space *space = plain->space;
 	bool plain_now = false;
-	Fault fault;
+	Fault fault = {FAULT_NONE};
 
 	joint->count = 0;
 	shape_start(space, &joint->shape, row);
@@ -176,7 +176,7 @@ place_row(Plain *plain, Union *joint, int32 row)
 
 	for (int i = 0; i < count; i++)
 	{
-		Fault fault;
+		Fault fault = {FAULT_NONE};
 
 		shape_copy(plain->space, &joint->shape, &plain->groups[tries[i].group].shape);
 		shape_add(plain->space, &joint->shape, row);
