@@ -40,7 +40,7 @@ SELECT code_of($$SELECT * FROM kanon.plain_k('people', 'id', '{}', 'pay', 2)$$);
 SELECT code_of($$SELECT * FROM kanon.plain_k('people', 'id', NULL, 'pay', 2)$$);
 SELECT code_of($$SELECT * FROM kanon.plain_k('SELECT id, nullif(age, 3) AS age, pay FROM people', 'id', '{"age": null}', 'pay', 2)$$);
 SELECT code_of($$SELECT * FROM kanon.outliers('SELECT id, age, nullif(pay, 3) AS pay FROM people', 'id', '{"age": null}', 'pay', 0.5, 0.5)$$);
-SELECT code_of($$SELECT * FROM kanon.plain_k('SELECT id, (age - 2) * 1e308::float8 AS age, pay FROM people', 'id', '{"age": null}', 'pay', 2)$$);
+SELECT code_of($$SELECT * FROM kanon.plain_k('SELECT id, (age - 2) * 8e307::float8 AS age, pay FROM people', 'id', '{"age": null}', 'pay', 2)$$);
 SELECT code_of($$SELECT * FROM kanon.plain_k('SELECT * FROM people WHERE false', 'id', '{"age": null}', 'pay', 1)$$);
 SELECT count(*) FROM kanon.outliers('SELECT * FROM people WHERE false', 'id', '{"age": null}', 'pay', 0.5, 0.5);
 SELECT code_of(format('SELECT * FROM kanon.plain_k(%L, ''id'', %L, ''pay'', 2)', 'SELECT id, pay, ' || string_agg(format('age AS a%s', i), ', ') || ' FROM people', jsonb_object_agg('a' || i, NULL)))
