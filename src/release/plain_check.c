@@ -7,7 +7,7 @@
  * the box is parted into those with the lower and with the upper end of a
  * column, and so on, down to a single node.  Nothing here is an estimate.
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * plain_expand.c
  *		Groups grown from one row (section 7.2).
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include "miscadmin.h"
 

@@ -7,7 +7,7 @@
  * d of everything in it, and widened to take in a known one where that is true
  * of both together.
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include <math.h>
 

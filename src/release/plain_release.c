@@ -2,7 +2,7 @@
  * plain_release.c
  *		kanon.plain_k: plain k-anonymous groups.
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include <sys/resource.h>
 

@@ -2,7 +2,7 @@
  * plain_residue.c
  *		Rows that no new group has taken (section 7.3).
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include <math.h>
 

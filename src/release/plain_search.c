@@ -5,7 +5,7 @@
  * Algorithm 1 keeps a sorted list per column to find rows near to a group; a
  * kd-tree over the rows finds the very nearest.
  */
-#include "release/plain.h"
+#include "release/plain_groups.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
- * plain.h
+ * plain_groups.h
  *		Making plain k-anonymous groups: Algorithm 1 and its variants.
  */
-#ifndef KANON_RELEASE_PLAIN_H
-#define KANON_RELEASE_PLAIN_H
+#ifndef KANON_RELEASE_PLAIN_GROUPS_H
+#define KANON_RELEASE_PLAIN_GROUPS_H
 
 #include "release/outlier.h"
 
