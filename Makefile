@@ -70,7 +70,7 @@ $(GRAMMARS:_gram.y=_lex.bc): %_lex.bc: %_gram.h
 $(OBJS:.o=.bc): %.bc: %.c
 
 # Distances to many rows at a time.
-src/release/kdtree.o src/release/uncertain_gaussian.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/release/kdtree.o src/release/outlier_count.o src/release/uncertain_gaussian.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 build/server: FORCE
 	@mkdir -p $(@D)

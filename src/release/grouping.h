@@ -40,6 +40,9 @@ extern void argument_diversity(FunctionCallInfo fcinfo, int first, GroupingArgs 
 
 /* points.c: reads the source, and the public one below it */
 extern Grouping *grouping_read(const GroupingArgs *args);
+/* The same in steps, for who adds columns of its own to the source before it is read. */
+extern void grouping_check_columns(const GroupingArgs *args, const ReleaseSource *source);
+extern Grouping *grouping_of(ReleaseSource *source, bool ordered);
 /* rows.c */
 extern int box_values(ArrayType *box, Datum **values, bool **nulls);
 extern Datum grouping_box(const Grouping *grouping, const int32 *rows, int count, Oid type);

@@ -220,8 +220,8 @@ fill_sensitive(const Grouping *grouping, int l)
 				 errdetail("Null does not count.")));
 }
 
-static void
-check_columns(const GroupingArgs *args, const ReleaseSource *source)
+void
+grouping_check_columns(const GroupingArgs *args, const ReleaseSource *source)
 {
 	if (source->nquasi == 0)
 		ereport(ERROR,
@@ -251,30 +251,42 @@ check_rows(const GroupingArgs *args, const ReleaseSource *source)
 }
 
 Grouping *
-grouping_read(const GroupingArgs *args)
+grouping_of(ReleaseSource *source, bool ordered)
 {
 	Grouping *grouping = palloc0(sizeof(Grouping));
-	ReleaseSource *source = release_open(args->quasi_ids);
 	MemoryContext old;
 
 	grouping->source = source;
-	check_columns(args, source);
+	grouping->points = points_create(source->nrows, source->nown, source->nquasi);
+	grouping->row_of = choose_rows(source, ordered);
+	old = MemoryContextSwitchTo(grouping->points->context);
+	for (int i = 0; i < source->nquasi; i++)
+		make_line(source, &source->columns[i], &grouping->points->lines[i]);
+	fill_points(source, grouping->row_of, grouping->points);
+	MemoryContextSwitchTo(old);
+	return grouping;
+}
+
+Grouping *
+grouping_read(const GroupingArgs *args)
+{
+	ReleaseSource *source = release_open(args->quasi_ids);
+	Grouping *grouping;
+	MemoryContext old;
+
+	grouping_check_columns(args, source);
 	if (args->sensitive)
 		release_add_column(source, args->sensitive, NULL, false)->as_words = true;
 	release_read_joined(source, args->source, args->public_source, args->id);
 	check_rows(args, source);
 
-	grouping->points = points_create(source->nrows, source->nown, source->nquasi);
-	grouping->row_of = choose_rows(source, args->ordered);
-	old = MemoryContextSwitchTo(grouping->points->context);
-	for (int i = 0; i < source->nquasi; i++)
-		make_line(source, &source->columns[i], &grouping->points->lines[i]);
-	fill_points(source, grouping->row_of, grouping->points);
+	grouping = grouping_of(source, args->ordered);
 	if (args->sensitive)
 	{
 		grouping->sensitive = &source->columns[source->nquasi];
+		old = MemoryContextSwitchTo(grouping->points->context);
 		fill_sensitive(grouping, args->l);
+		MemoryContextSwitchTo(old);
 	}
-	MemoryContextSwitchTo(old);
 	return grouping;
 }
