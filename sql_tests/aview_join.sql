@@ -11,8 +11,8 @@ CREATE FUNCTION people(count int) RETURNS TABLE (id int, age int, born date, zip
         round((random() * 9)::numeric, 1)
     FROM generate_series(1, count) AS i
 $$;
-CREATE TABLE a AS SELECT * FROM people(700);
-CREATE TABLE b AS SELECT * FROM people(300);
+CREATE TABLE a AS SELECT * FROM people(400);
+CREATE TABLE b AS SELECT * FROM people(280);
 ALTER TABLE a ADD PRIMARY KEY (id);
 ALTER TABLE b ADD PRIMARY KEY (id);
 SELECT kanon.create_anonymization_view('va', 'SELECT id, age, job, id % 7 AS other FROM a', id => '{id}', quasi_ids => '{"age": "ages", "job": "jobs"}', k => 4);
