@@ -600,6 +600,17 @@ count_row(void *arg, TupleTableSlot *slot)
 	return check_memory(counting);
 }
 
+/* Outlives a histogram that has to be started anew. */
+static TupleDesc
+copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
+{
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	TupleDesc copy = CreateTupleDescCopy(desc);
+
+	MemoryContextSwitchTo(old);
+	return copy;
+}
+
 static void
 count_source(Counting *counting)
 {
@@ -608,7 +619,7 @@ count_source(Counting *counting)
 	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
-	counting->desc = CreateTupleDescCopy(source_desc(run));
+	counting->desc = copy_desc(anonymizer, source_desc(run));
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
