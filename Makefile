@@ -2,10 +2,11 @@
 #
 #   make demo    from a clone to a hospital to look at: see tools/demo
 #   make check   every test in a private server: see tools/check
+#   make bench   every benchmark, with its limits: see tools/bench (make bench-quick: fewer rows and rounds)
 #   make deb     the Debian package: see tools/deb
 #   make, make install, make installcheck: as for any extension (PG_CONFIG=... chooses the server)
 
-TOOLS = demo check deb
+TOOLS = demo check bench bench-quick deb
 
 ifneq ($(filter $(TOOLS),$(MAKECMDGOALS)),)
 

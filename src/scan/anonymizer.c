@@ -185,23 +185,6 @@ list_shown(Anonymizer *anonymizer)
 	}
 }
 
-/* From now on rows are kept, and read again for counting. */
-void
-anonymizer_keep_rows(Anonymizer *anonymizer)
-{
-	Bitmapset *columns = NULL;
-	ListCell *cell;
-
-	foreach (cell, anonymizer->published.columns)
-		columns = bms_add_member(columns, lfirst_int(cell));
-	foreach (cell, anonymizer->counted.columns)
-		columns = bms_add_member(columns, lfirst_int(cell));
-	memset(&anonymizer->published, 0, sizeof(RowLayout));
-	lay_out(&anonymizer->published, anonymizer->aview, columns);
-	anonymizer->nshown = 0;
-	list_shown(anonymizer);
-}
-
 static Bitmapset *
 add_column(Bitmapset *columns, int column)
 {
@@ -243,6 +226,23 @@ add_choices(const AView *aview, Bitmapset *columns)
 	while ((column = bms_next_member(columns, column)) >= 0)
 		choices = add_column(choices, aview->columns[column].level);
 	return bms_add_members(add_permissions(aview, columns), choices);
+}
+
+/* From now on rows are kept, and read again for counting.  What is only counted is looked at like what is shown. */
+void
+anonymizer_keep_rows(Anonymizer *anonymizer)
+{
+	Bitmapset *columns = NULL;
+	ListCell *cell;
+
+	foreach (cell, anonymizer->published.columns)
+		columns = bms_add_member(columns, lfirst_int(cell));
+	foreach (cell, anonymizer->counted.columns)
+		columns = bms_add_member(columns, lfirst_int(cell));
+	memset(&anonymizer->published, 0, sizeof(RowLayout));
+	lay_out(&anonymizer->published, anonymizer->aview, add_choices(anonymizer->aview, columns));
+	anonymizer->nshown = 0;
+	list_shown(anonymizer);
 }
 
 Anonymizer *
@@ -600,6 +600,17 @@ count_row(void *arg, TupleTableSlot *slot)
 	return check_memory(counting);
 }
 
+/* Outlives a histogram that has to be started anew. */
+static TupleDesc
+copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
+{
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	TupleDesc copy = CreateTupleDescCopy(desc);
+
+	MemoryContextSwitchTo(old);
+	return copy;
+}
+
 static void
 count_source(Counting *counting)
 {
@@ -608,7 +619,7 @@ count_source(Counting *counting)
 	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
-	counting->desc = CreateTupleDescCopy(source_desc(run));
+	counting->desc = copy_desc(anonymizer, source_desc(run));
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);

@@ -31,6 +31,7 @@
 #include "hierarchy/catalog.h"
 #include "scan/conditions.h"
 #include "scan/region.h"
+#include "scan/selection.h"
 #include "scan/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_scan_support);
@@ -59,6 +60,12 @@ static set_rel_pathlist_hook_type next_pathlist_hook = NULL;
 
 /* What k is taken for where each row has one of its own. */
 #define USUAL_K 5
+
+/* An index is there to find cells by if a lookup costs less than this share of a scan. */
+#define INDEXED_SHARE 0.01
+
+/* A row through an index costs so much more than in a scan. */
+#define BY_INDEX_FACTOR 4
 
 /* Other relations that are tried, alone or together, as the outer side of a join. */
 #define MAX_JOINING_SETS 8
@@ -267,17 +274,36 @@ make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
 	return path;
 }
 
+/* Turning a row's values into codes, and finding its class. */
+static Cost
+cost_of_coding(const AView *aview)
+{
+	return (aview->nquasi + 1) * 2 * cpu_operator_cost;
+}
+
 /* Reading the source twice, coding each row twice. */
 static void
 cost_anonymize_first(ViewPaths *paths, Conditions *conditions, Path *path)
 {
 	QualCost qual;
-	Cost code = (paths->aview->nquasi + 1) * 2 * cpu_operator_cost;
+	Cost code = cost_of_coding(paths->aview);
 	bool groups = aview_groups(paths->aview);
 
 	cost_qual_eval(&qual, list_concat_copy(conditions->post, conditions->pre), paths->root);
 	path->startup_cost = (groups ? paths->cost + code * paths->rows : 0) + qual.startup;
 	path->total_cost = path->startup_cost + paths->cost + (code + cpu_tuple_cost + qual.per_tuple) * paths->rows;
+}
+
+/*
+ * The most that looking for cells costs where an index finds them: a share of the
+ * source's rows, one by one, and then all of it once, because it was too much.
+ */
+static Cost
+cost_of_giving_up(const ViewPaths *paths, const Plan *probe)
+{
+	if (probe->total_cost > paths->cost * INDEXED_SHARE)
+		return disable_cost;
+	return paths->cost * (1 + WORTHWHILE_SHARE * BY_INDEX_FACTOR) + cost_of_coding(paths->aview) * paths->rows;
 }
 
 /*
@@ -291,6 +317,7 @@ cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
 	double members = aview->profile ? Max(aview->k, USUAL_K) : aview->k;
 	Plan *probe;
 	double probed;
+	Cost probing;
 
 	path->rows = clamp_row_est(selected->plan_rows);
 	path->startup_cost = selected->startup_cost;
@@ -302,7 +329,8 @@ cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
 	probe = source_plan(source_query(aview, list_make1_int(0), region_template(aview), NIL), false, NULL)->planTree;
 	/* Groups of k rows are shared by the selected; larger cells cost more. */
 	probed = path->rows * 3;
-	path->total_cost += probed * (probe->total_cost + members * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
+	probing = probed * (probe->total_cost + members * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
+	path->total_cost += Min(probing, cost_of_giving_up(paths, probe));
 	if (probes)
 		path->total_cost += path->rows * (probe->total_cost + members * cpu_tuple_cost);
 	if (aview->t > 0)

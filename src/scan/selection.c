@@ -17,8 +17,6 @@
 
 #include "scan/region.h"
 
-/* Cells are read as long as this share of the source's rows is not exceeded. */
-#define WORTHWHILE_SHARE 0.1
 #define ALWAYS_WORTHWHILE 1000
 
 struct Selection
