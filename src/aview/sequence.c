@@ -160,7 +160,10 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 Datum
 kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
-	aview_store_recoding(load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS));
+	AView *aview = load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS);
+
+	aview_check_not_materialized(aview);
+	aview_store_recoding(aview);
 	PG_RETURN_VOID();
 }
 
