@@ -34,18 +34,17 @@ PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
+void (*aview_materialize)(AView *aview) = NULL;
+
 /* Runs a command on kanon's tables as their owner. */
 void
 aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
 {
-	Relation rel = table_open(kanon_relation(AVIEW_TABLE), AccessShareLock);
-	Oid owner = rel->rd_rel->relowner;
 	Oid user;
 	int context;
 
-	table_close(rel, AccessShareLock);
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(owner, context | SECURITY_LOCAL_USERID_CHANGE);
+	SetUserIdAndSecContext(kanon_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute_with_args(command, nargs, types, values, nulls, false, 0) < 0)
@@ -127,11 +126,29 @@ asks_for(const AViewRequest *request, ColumnRole role)
 	return false;
 }
 
+/* Groups are stored for all time: there must be some, and rows must be told apart. */
+static void
+check_materialized(const AViewRequest *request)
+{
+	if (!asks_for(request, ROLE_ID))
+		missing_column("a materialized anonymization view", "an identifier");
+	if (!asks_for(request, ROLE_QUASI))
+		missing_column("a materialized anonymization view", "a quasi-identifier");
+	if (request->profile)
+		not_yet("materialized groups with a profile");
+	if (request->k < 2)
+		bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
+	if (strcmp(request->match, "cover") != 0)
+		not_yet("materialized groups with match => 'witness'");
+	if (request->has_block_size)
+		not_yet("materialized groups with block_size");
+	if (strcmp(request->algorithm, "datafly") != 0)
+		not_yet("materialized groups of an algorithm other than datafly");
+}
+
 static void
 check_request(const AViewRequest *request)
 {
-	if (request->materialized)
-		not_yet("materialized groups");
 	if (!request->has_k && (request->profile == NULL || request->profile->k == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -152,6 +169,8 @@ check_request(const AViewRequest *request)
 		missing_column(request->has_l ? "l" : "t", "a sensitive column");
 	if (!asks_for(request, ROLE_ID) && request->has_block_size)
 		missing_column("block_size", "an identifier");
+	if (request->materialized)
+		check_materialized(request);
 }
 
 static int
@@ -398,6 +417,8 @@ aview_create(const AViewRequest *request)
 	aview = aview_load(id);
 	aview_store_recoding(aview);
 	warn_of_diversity(aview);
+	if (request->materialized)
+		aview_materialize(aview_load(id));
 	PopActiveSnapshot();
 	return view;
 }
@@ -584,6 +605,7 @@ kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the name of an anonymization view must not be null")));
 	aview = load_to_alter(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	aview_check_not_materialized(aview);
 	check_change(fcinfo, aview);
 	values[0] = Int32GetDatum(aview->id);
 	for (int i = 1; i < 6; i++)
