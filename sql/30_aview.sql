@@ -17,8 +17,12 @@ CREATE TABLE kanon.aview (
     t float8 CONSTRAINT aview_t_is_a_share CHECK (t > 0 AND t <= 1),
     match text NOT NULL DEFAULT 'cover' CONSTRAINT aview_match_is_known CHECK (match IN ('cover', 'witness')),
     algorithm text NOT NULL DEFAULT 'datafly' CONSTRAINT aview_algorithm_is_known CHECK (algorithm IN ('datafly', 'mondrian')),
-    block_size integer CONSTRAINT aview_block_size_is_positive CHECK (block_size > 0)
+    block_size integer CONSTRAINT aview_block_size_is_positive CHECK (block_size > 0),
+    maintained text CONSTRAINT aview_maintained_is_known CHECK (maintained IN ('triggers', 'refresh')),
+    chain text
 );
+COMMENT ON COLUMN kanon.aview.maintained IS 'how the stored groups of a materialized view are kept; null: it is not materialized';
+COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps that the stored groups were made with';
 
 CREATE TABLE kanon.aview_column (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
@@ -159,14 +163,30 @@ CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text
 -- Dropping a view, by whatever statement, drops what is said about it.
 CREATE FUNCTION kanon.forget_dropped_views() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    dropped kanon.aview;
+    kept record;
 BEGIN
     -- Absent while the extension itself is being dropped.
-    IF to_regclass('kanon.aview') IS NOT NULL THEN
-        DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
-            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
-        DELETE FROM kanon.access_grant a USING pg_event_trigger_dropped_objects() d
-            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
+    IF to_regclass('kanon.aview') IS NULL THEN
+        RETURN;
     END IF;
+    DELETE FROM kanon.access_grant a USING pg_event_trigger_dropped_objects() d
+        WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
+    FOR dropped IN
+        DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
+            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0 RETURNING a.*
+    LOOP
+        -- Of a materialized view: its groups, and the triggers that kept them.
+        CONTINUE WHEN dropped.maintained IS NULL;
+        EXECUTE format('DROP TABLE IF EXISTS kanon.groups_%s, kanon.members_%1$s', dropped.id);
+        FOR kept IN
+            SELECT tgrelid::regclass AS tab, tgname AS name FROM pg_trigger
+            WHERE tgfoid = 'kanon.keep_groups()'::regprocedure AND tgname ~ format('^kanon_%s_[a-z]+$', dropped.id)
+        LOOP
+            EXECUTE format('DROP TRIGGER %I ON %s', kept.name, kept.tab);
+        END LOOP;
+    END LOOP;
 END
 $$;
 CREATE EVENT TRIGGER kanon_forget_dropped_views ON sql_drop EXECUTE FUNCTION kanon.forget_dropped_views();

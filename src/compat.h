@@ -29,6 +29,22 @@
 #define kanon_make_range(cache, lower, upper) make_range(cache, lower, upper, false)
 #endif
 
+/* PostgreSQL 15 renamed the analysis of statements without parameters. */
+#if PG_VERSION_NUM >= 150000
+#define kanon_analyze(statement, text) parse_analyze_fixedparams(statement, text, NULL, 0, NULL)
+#else
+#define kanon_analyze(statement, text) parse_analyze(statement, text, NULL, 0, NULL)
+#endif
+
+/* PostgreSQL 16 keeps the rights that a query needs apart from its range table. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_permissions(query) ((query)->rteperminfos)
+typedef struct RTEPermissionInfo KanonPermission;
+#else
+#define kanon_permissions(query) ((query)->rtable)
+typedef struct RangeTblEntry KanonPermission;
+#endif
+
 /* PostgreSQL 18 asks the locale. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)

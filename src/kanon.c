@@ -4,6 +4,7 @@
  */
 #include "kanon.h"
 
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "fmgr.h"
 #include "catalog/pg_type.h"
@@ -13,6 +14,7 @@
 #include "utils/syscache.h"
 
 #include "hierarchy/dgh.h"
+#include "matview/matview.h"
 #include "policy/policy.h"
 #include "progress.h"
 #include "scan/aviewscan.h"
@@ -31,6 +33,7 @@ _PG_init(void)
 	aview_planner_init();
 	avlike_join_init();
 	aview_explain_init();
+	matview_init();
 	policy_init();
 	kanon_reserve_settings(KANON_SCHEMA);
 }
@@ -47,6 +50,16 @@ kanon_relation(const char *name)
 				 errmsg("relation \"%s.%s\" does not exist", KANON_SCHEMA, name),
 				 errhint("Run CREATE EXTENSION kanon, or ALTER EXTENSION kanon UPDATE.")));
 	return relation;
+}
+
+Oid
+kanon_owner(void)
+{
+	Relation rel = table_open(kanon_relation(AVIEW_TABLE), AccessShareLock);
+	Oid owner = rel->rd_rel->relowner;
+
+	table_close(rel, AccessShareLock);
+	return owner;
 }
 
 TriggerData *

@@ -12,6 +12,9 @@
 /* The oid of a table or index in the schema kanon; an error if it is gone. */
 extern Oid kanon_relation(const char *name);
 
+/* Who owns kanon's tables. */
+extern Oid kanon_owner(void);
+
 /* The oid of the type kanon.generalized. */
 extern Oid kanon_generalized_type(void);
 

@@ -89,10 +89,16 @@ typedef struct AView
 	int *quasi; /* columns, in order */
 	int nsteps; /* of a chain */
 	RecodeStep *steps; /* column: a number among the quasi-identifiers */
+
+	/* Materialized views: see src/matview. */
+	bool materialized;
+	bool by_triggers; /* else by refresh alone */
+	char *chain;	  /* the steps that its groups were made with */
 } AView;
 
 /* definition.c */
 extern AView *aview_load(int32 id);
+extern bool aview_exists(int32 id);
 extern int32 aview_id_of(Oid view);
 extern int32 aview_id_of_view(Oid relation);
 extern int32 aview_id_by_name(const char *name);
@@ -115,6 +121,8 @@ extern void aview_store_tree(AView *aview);
 extern struct CellTree *aview_load_tree(const AView *aview);
 
 /* create.c */
+/* Makes and fills what a materialized view is stored in; set by the component that does. */
+extern void (*aview_materialize)(AView *aview);
 extern void aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls);
 
 #endif

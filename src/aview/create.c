@@ -34,18 +34,17 @@ PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
+void (*aview_materialize)(AView *aview) = NULL;
+
 /* Runs a command on kanon's tables as their owner. */
 void
 aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
 {
-	Relation rel = table_open(kanon_relation(AVIEW_TABLE), AccessShareLock);
-	Oid owner = rel->rd_rel->relowner;
 	Oid user;
 	int context;
 
-	table_close(rel, AccessShareLock);
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(owner, context | SECURITY_LOCAL_USERID_CHANGE);
+	SetUserIdAndSecContext(kanon_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute_with_args(command, nargs, types, values, nulls, false, 0) < 0)
@@ -127,11 +126,27 @@ asks_for(const AViewRequest *request, ColumnRole role)
 	return false;
 }
 
+/* Groups are stored for all time: there must be some, and rows must be told apart. */
+static void
+check_materialized(const AViewRequest *request)
+{
+	if (!asks_for(request, ROLE_ID))
+		missing_column("a materialized anonymization view", "an identifier");
+	if (!asks_for(request, ROLE_QUASI))
+		missing_column("a materialized anonymization view", "a quasi-identifier");
+	if (request->profile)
+		not_yet("materialized groups with a profile");
+	if (request->k < 2)
+		bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
+	if (strcmp(request->match, "cover") != 0)
+		not_yet("materialized groups with match => 'witness'");
+	if (request->has_block_size)
+		not_yet("materialized groups with block_size");
+}
+
 static void
 check_request(const AViewRequest *request)
 {
-	if (request->materialized)
-		not_yet("materialized groups");
 	if (!request->has_k && (request->profile == NULL || request->profile->k == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -152,6 +167,8 @@ check_request(const AViewRequest *request)
 		missing_column(request->has_l ? "l" : "t", "a sensitive column");
 	if (!asks_for(request, ROLE_ID) && request->has_block_size)
 		missing_column("block_size", "an identifier");
+	if (request->materialized)
+		check_materialized(request);
 }
 
 static int
@@ -398,6 +415,8 @@ aview_create(const AViewRequest *request)
 	aview = aview_load(id);
 	aview_store_recoding(aview);
 	warn_of_diversity(aview);
+	if (request->materialized)
+		aview_materialize(aview_load(id));
 	PopActiveSnapshot();
 	return view;
 }

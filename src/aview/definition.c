@@ -48,7 +48,9 @@ enum Anum_aview
 	Anum_aview_t,
 	Anum_aview_match,
 	Anum_aview_algorithm,
-	Anum_aview_block_size
+	Anum_aview_block_size,
+	Anum_aview_maintained,
+	Anum_aview_chain
 };
 
 enum Anum_aview_column
@@ -117,6 +119,11 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->algorithm = strcmp(TextDatumGetCString(value), "mondrian") == 0 ? ALGORITHM_MONDRIAN : ALGORITHM_DATAFLY;
 	value = attribute(row, desc, Anum_aview_block_size, &isnull);
 	aview->block_size = isnull ? 0 : DatumGetInt32(value);
+	value = attribute(row, desc, Anum_aview_maintained, &isnull);
+	aview->materialized = !isnull;
+	aview->by_triggers = !isnull && strcmp(TextDatumGetCString(value), "triggers") == 0;
+	value = attribute(row, desc, Anum_aview_chain, &isnull);
+	aview->chain = isnull ? NULL : TextDatumGetCString(value);
 }
 
 static void
@@ -343,6 +350,14 @@ aview_load(int32 id)
 	}
 	MemoryContextSwitchTo(old);
 	return aview;
+}
+
+bool
+aview_exists(int32 id)
+{
+	AView found = {0};
+
+	return read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, &found) > 0;
 }
 
 /* The number of a view's definition; 0 if it is no A-view. */

@@ -16,6 +16,7 @@ typedef enum ScanPlan
 {
 	PLAN_ANONYMIZE_FIRST,
 	PLAN_SELECT_FIRST,
+	PLAN_STORED, /* the groups of a materialized view */
 	PLAN_NOTHING /* no row can qualify */
 } ScanPlan;
 
@@ -36,7 +37,8 @@ enum ScanPrivate
 	PRIVATE_AVIEW,	 /* Integer: its number */
 	PRIVATE_PLAN,	 /* Integer: ScanPlan */
 	PRIVATE_CONDITIONS, /* List: conditions on the source, with parameters for what is constant */
-	PRIVATE_PROBE	 /* Boolean: the conditions select witnesses */
+	PRIVATE_PROBE,	 /* Boolean: the conditions select witnesses */
+	PRIVATE_ASKED	 /* List of integers: columns that the last parameters are asked of, for PLAN_STORED */
 };
 
 /* custom_exprs, each a List; Vars refer to the view's columns. */

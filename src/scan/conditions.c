@@ -351,20 +351,19 @@ asked_value(Node *clause, int rti, int *column)
 	return (Const *) right;
 }
 
-/* What comparisons take a constant for: 35.0 for 35, a moment for its day. */
-static Datum
-meaning_of(const Const *constant)
+Datum
+condition_meaning(Oid type, Datum value)
 {
 	Oid output;
 	bool is_varlena;
 	char *text;
 
-	if (constant->consttype == kanon_generalized_type())
-		return constant->constvalue;
-	if (constant->consttype != TEXTOID)
-		return dictionary_value(dictionary_create(constant->consttype, NULL), constant->constvalue);
-	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, constant->constvalue);
+	if (type == kanon_generalized_type())
+		return value;
+	if (type != TEXTOID)
+		return dictionary_value(dictionary_create(type, NULL), value);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value);
 	return gen_parse(text, strlen(text));
 }
 
@@ -375,7 +374,39 @@ witness_region(const AView *aview, int rti, Node *clause)
 	int column;
 	Const *value = asked_value(clause, rti, &column);
 
-	return value ? region_of_value(aview, column, meaning_of(value)) : NIL;
+	return value ? region_of_value(aview, column, condition_meaning(value->consttype, value->constvalue)) : NIL;
+}
+
+List *
+conditions_asked(const AView *aview, int rti, List *clauses, List **values)
+{
+	List *columns = NIL;
+	ListCell *cell;
+
+	foreach (cell, clauses)
+	{
+		OpExpr *operation = lfirst(cell);
+		Node *left;
+		Node *right;
+
+		if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
+			get_func_namespace(get_opcode(operation->opno)) != get_namespace_oid(KANON_SCHEMA, false) ||
+			strcmp(get_func_name(get_opcode(operation->opno)), "avlike") != 0)
+			continue;
+		left = linitial(operation->args);
+		right = lsecond(operation->args);
+		if (mentions(rti, right))
+		{
+			left = right;
+			right = linitial(operation->args);
+		}
+		if (!IsA(left, Var) || mentions(rti, right) || contain_volatile_functions(right) || contain_subplans(right) ||
+			((Var *) left)->varattno <= 0 || aview->columns[((Var *) left)->varattno - 1].role != ROLE_QUASI)
+			continue;
+		columns = lappend_int(columns, ((Var *) left)->varattno - 1);
+		*values = lappend(*values, copyObject(right));
+	}
+	return columns;
 }
 
 void

@@ -97,6 +97,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->aview = aview_load(intVal(list_nth(private, PRIVATE_AVIEW)));
 	state->plan = intVal(list_nth(private, PRIVATE_PLAN));
 	find_wanted(state, scan);
+	if (state->plan == PLAN_STORED)
+		state->aview_stored = stored_view(state->aview);
 	node->ss.ps.qual = ExecInitQual(expressions(scan, EXPRS_POST), &node->ss.ps);
 	state->parameters = ExecInitExprList(expressions(scan, EXPRS_PARAMETERS), &node->ss.ps);
 	state->witness = ExecInitQual(expressions(scan, EXPRS_WITNESS), &node->ss.ps);
@@ -107,6 +109,11 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		access_check(state->aview->view, state->aview->profile->purpose, state->aview->profile->recipient);
 	if (state->plan == PLAN_ANONYMIZE_FIRST)
 		state->rows = allrows_start(state->aview, state->wanted, estate->es_snapshot);
+	else if (state->plan == PLAN_STORED)
+	{
+		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
+		state->stored = storedrows_start(state->aview, state->wanted, estate->es_snapshot);
+	}
 	else if (state->plan == PLAN_SELECT_FIRST)
 	{
 		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
@@ -179,6 +186,40 @@ aview_parameters_to_explain(AViewScanState *state)
 	return state->parameters == NIL ? NULL : list_parameters(state, false);
 }
 
+/* Those that the planner made, and one for each value that an index on the groups can look for. */
+List *
+aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	List *conditions = list_copy(list_nth(scan->custom_private, PRIVATE_CONDITIONS));
+	List *asked = list_nth(scan->custom_private, PRIVATE_ASKED);
+	int first = list_length(state->parameters) - list_length(asked);
+	ListCell *cell;
+
+	foreach (cell, asked)
+	{
+		ParamExternData *param = &params->params[first + foreach_current_index(cell)];
+		Node *probe = param->isnull ? NULL : stored_probe(stored, lfirst_int(cell), param->ptype, param->value);
+
+		if (probe)
+			conditions = lappend(conditions, probe);
+	}
+	return conditions;
+}
+
+static void
+select_stored(AViewScanState *state)
+{
+	MemoryContext old;
+	ParamListInfo params = read_parameters(state);
+	List *conditions;
+
+	old = MemoryContextSwitchTo(state->parameter_context);
+	conditions = aview_stored_conditions(state, state->aview_stored, params);
+	storedrows_rewind(state->stored, conditions, params);
+	MemoryContextSwitchTo(old);
+}
+
 static void
 add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 {
@@ -210,6 +251,13 @@ next_row(ScanState *node)
 			selection_rewind(state->selection, read_parameters(state));
 		state->selecting = true;
 		found = selection_next(state->selection, slot->tts_values, slot->tts_isnull);
+	}
+	else if (state->stored)
+	{
+		if (!state->selecting)
+			select_stored(state);
+		state->selecting = true;
+		found = storedrows_next(state->stored, slot->tts_values, slot->tts_isnull);
 	}
 	if (found && state->whole_row)
 		add_whole_row(state, slot);
@@ -253,6 +301,8 @@ end_scan(CustomScanState *node)
 		allrows_end(state->rows);
 	if (state->selection)
 		selection_end(state->selection);
+	if (state->stored)
+		storedrows_end(state->stored);
 	if (state->witness_slot)
 		ExecDropSingleTupleTableSlot(state->witness_slot);
 }

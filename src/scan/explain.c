@@ -26,6 +26,7 @@ static ExecutorStart_hook_type next_executor_start = NULL;
 static const char *const plan_names[] = {
 	[PLAN_ANONYMIZE_FIRST] = "Anonymize-then-Select",
 	[PLAN_SELECT_FIRST] = "Select-then-Anonymize",
+	[PLAN_STORED] = "Stored Groups",
 	[PLAN_NOTHING] = "Nothing qualifies",
 };
 
@@ -118,6 +119,11 @@ show_source(AViewScanState *state, ExplainState *es)
 	List *columns = NIL;
 	Query *groups;
 
+	if (state->plan == PLAN_STORED)
+	{
+		aview = state->aview_stored;
+		conditions = aview_stored_conditions(state, aview, aview_parameters_to_explain(state));
+	}
 	for (int i = 0; i < aview->nquasi; i++)
 		columns = lappend_int(columns, aview->quasi[i]);
 	groups = state->plan == PLAN_ANONYMIZE_FIRST && aview->block_size == 0 ? shards_groups(aview, columns) : NULL;

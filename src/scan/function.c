@@ -5,6 +5,7 @@
  */
 #include "scan/allrows.h"
 #include "scan/aviewscan.h"
+#include "scan/stored.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -36,7 +37,9 @@ kanon_scan(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = aview_load(aview_id_of_argument(get_fn_expr_argtype(fcinfo->flinfo, 0), PG_GETARG_DATUM(0)));
-	AllRows *rows;
+	Bitmapset *wanted = bms_add_range(NULL, 0, aview->ncolumns - 1);
+	AllRows *rows = NULL;
+	StoredRows *stored = NULL;
 	Datum *values = palloc(aview->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon published row", ALLOCSET_DEFAULT_SIZES);
@@ -53,11 +56,17 @@ kanon_scan(PG_FUNCTION_ARGS)
 						result->setDesc->natts)));
 	for (int i = 0; i < aview->ncolumns; i++)
 		aview_check_type(aview, i, TupleDescAttr(result->setDesc, i)->atttypid);
-	rows = allrows_start(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), GetActiveSnapshot());
+	if (aview->materialized)
+	{
+		stored = storedrows_start(aview, wanted, GetActiveSnapshot());
+		storedrows_rewind(stored, NIL, NULL);
+	}
+	else
+		rows = allrows_start(aview, wanted, GetActiveSnapshot());
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);
-		bool found = allrows_next(rows, values, nulls);
+		bool found = stored ? storedrows_next(stored, values, nulls) : allrows_next(rows, values, nulls);
 
 		MemoryContextSwitchTo(old);
 		if (!found)
@@ -65,6 +74,9 @@ kanon_scan(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		MemoryContextReset(row);
 	}
-	allrows_end(rows);
+	if (stored)
+		storedrows_end(stored);
+	else
+		allrows_end(rows);
 	return (Datum) 0;
 }

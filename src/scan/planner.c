@@ -33,6 +33,7 @@
 #include "scan/region.h"
 #include "scan/selection.h"
 #include "scan/source.h"
+#include "scan/stored.h"
 
 PG_FUNCTION_INFO_V1(kanon_scan_support);
 
@@ -445,6 +446,27 @@ joining_relations(ViewPaths *paths)
 	return sets;
 }
 
+/* The plan that reads stored groups, alone or with values that other relations ask for. */
+static void
+add_stored(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_info)
+{
+	List *parameters = NIL;
+	List *on_rows = conditions_for_source(paths->aview, paths->rti, conditions->pre, &parameters);
+	int asked = list_length(conditions_asked(paths->aview, paths->rti, conditions->post, &parameters));
+	CustomPath *path = make_path(paths, PLAN_STORED, param_info);
+	Plan *selected = plan_selected(paths, on_rows);
+	double rows = estimate_rows(paths, conditions, selected);
+
+	if (param_info)
+		param_info->ppi_rows = rows;
+	else
+		paths->rel->rows = rows;
+	path->path.rows = rows;
+	path->path.startup_cost = 0;
+	path->path.total_cost = (selected ? selected->total_cost : paths->cost) * pow(PUBLISHED_SELECTIVITY, asked);
+	add_path(paths->rel, &path->path);
+}
+
 /* The paper's semijoin: rows of another relation select those of the view. */
 static void
 add_join_paths(ViewPaths *paths)
@@ -459,7 +481,10 @@ add_join_paths(ViewPaths *paths)
 
 		conditions_split(paths->aview, paths->rti, extract_actual_clauses(clauses, false),
 						 derived_conditions(paths->root, paths->rel), &conditions);
-		add_select_first(paths, &conditions, info);
+		if (paths->aview->materialized)
+			add_stored(paths, &conditions, info);
+		else
+			add_select_first(paths, &conditions, info);
 	}
 }
 
@@ -479,6 +504,12 @@ add_paths(ViewPaths *paths)
 		path = make_path(paths, PLAN_NOTHING, NULL);
 		path->path.rows = 0;
 		add_path(paths->rel, &path->path);
+		return;
+	}
+	if (paths->aview->materialized)
+	{
+		add_stored(paths, &conditions, NULL);
+		add_join_paths(paths);
 		return;
 	}
 	add_select_first(paths, &conditions, NULL);
@@ -547,6 +578,8 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 		return;
 	paths.aview = aview_load(id);
 	check_columns(rte, paths.aview);
+	if (paths.aview->materialized)
+		paths.aview = stored_view(paths.aview);
 	/* A changed definition or hierarchy makes this plan stale. */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, paths.aview->view);
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, kanon_relation(DGH_TABLE));
@@ -598,11 +631,18 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	Conditions conditions;
 	List *parameters = NIL;
 	List *on_source = NIL;
+	List *asked = NIL;
 	bool probes = false;
 
 	clauses = extract_actual_clauses(clauses, false);
 	conditions_split(aview, rel->relid, clauses, derived_conditions(root, rel), &conditions);
-	if (plan == PLAN_SELECT_FIRST)
+	if (plan == PLAN_STORED)
+	{
+		aview = stored_view(aview);
+		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
+		asked = conditions_asked(aview, rel->relid, conditions.post, &parameters);
+	}
+	else if (plan == PLAN_SELECT_FIRST)
 	{
 		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		probes = on_source == NIL;
@@ -620,7 +660,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->methods = &aview_scan_methods;
 	scan->custom_scan_tlist = scan_tlist(root, rel, aview, tlist, clauses);
 	scan->custom_exprs = list_make4(conditions.post, conditions.witness, conditions.pre, parameters);
-	scan->custom_private = list_make4(makeInteger(aview->id), makeInteger(plan), on_source, makeInteger(probes));
+	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(plan), on_source, makeInteger(probes), asked);
 	return (Plan *) scan;
 }
 

@@ -8,6 +8,7 @@
 #include "scan/allrows.h"
 #include "scan/aviewscan.h"
 #include "scan/selection.h"
+#include "scan/stored.h"
 
 #include "nodes/execnodes.h"
 
@@ -21,6 +22,8 @@ typedef struct AViewScanState
 
 	AllRows *rows;		  /* PLAN_ANONYMIZE_FIRST */
 	Selection *selection; /* PLAN_SELECT_FIRST */
+	StoredRows *stored;	  /* PLAN_STORED */
+	AView *aview_stored;  /* the same */
 
 	List *parameters; /* ExprStates */
 	MemoryContext parameter_context;
@@ -28,6 +31,9 @@ typedef struct AViewScanState
 	ExprState *witness;		 /* null: none */
 	TupleTableSlot *witness_slot;
 } AViewScanState;
+
+/* The conditions on stored rows; params: their values, or those known so far. */
+extern List *aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params);
 
 /* The values of the parameters in PRIVATE_CONDITIONS as far as they are known before the start; else NULL. */
 extern ParamListInfo aview_parameters_to_explain(AViewScanState *state);

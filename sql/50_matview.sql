@@ -1,0 +1,37 @@
+--
+-- Materialized anonymization views.
+--
+
+-- The triggers of base tables.  Whoever may put triggers on a table may put these
+-- there; they serve the view whose source it is, and no other.
+CREATE FUNCTION kanon.keep_groups() RETURNS trigger
+    LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_keep_groups';
+COMMENT ON FUNCTION kanon.keep_groups() IS 'notes the changes of a table for a materialized anonymization view';
+
+CREATE FUNCTION kanon.refresh(view regclass, earlier_answers_may_be_compared boolean DEFAULT false) RETURNS bigint
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_refresh';
+COMMENT ON FUNCTION kanon.refresh(regclass, boolean) IS
+    'brings missed changes into the groups of a materialized anonymization view, or, where comparing them with earlier answers is no risk, forms new groups';
+
+CREATE FUNCTION kanon.groups(view regclass, OUT "group" bigint, OUT size bigint, OUT quasi_ids jsonb,
+    OUT identifiers jsonb, OUT sensitive jsonb, OUT others jsonb) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_groups';
+COMMENT ON FUNCTION kanon.groups(regclass) IS
+    'shows the stored groups of a materialized anonymization view to its owner; rows that wait are in no group';
+
+-- Partitions that come and go have triggers, or not, as their parent has.
+CREATE FUNCTION kanon.follow_tables(view integer) RETURNS void
+    LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_follow_tables';
+REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.follow_tables(integer) IS
+    'puts the triggers of a materialized anonymization view on the tables that its rows come from';
+
+CREATE FUNCTION kanon.follow_partitions() RETURNS event_trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM kanon.follow_tables(id) FROM kanon.aview WHERE maintained = 'triggers';
+END
+$$;
+REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
+CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE')
+    EXECUTE FUNCTION kanon.follow_partitions();

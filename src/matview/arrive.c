@@ -1,0 +1,373 @@
+/*
+ * arrive.c
+ *		Rows that come to a materialized view find their groups.
+ *
+ * Rows that come together, in one transaction, may be enough to form groups of
+ * their own: they are recoded as the rows of a logical view are.  A row takes part
+ * in such a group only if it is narrower than the stored group that covers the
+ * row already.  All other rows go, one by one, to the closest group.  While there
+ * is no group at all, rows wait.
+ */
+#include "matview/matview.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/* A cell that arriving rows agree in. */
+typedef struct CellEntry
+{
+	Cell *cell;
+	int64 staying;
+	int64 leaving; /* to a narrower group that is there already */
+	bool formed;
+	int64 group;
+} CellEntry;
+
+typedef struct Arrival
+{
+	Stored *stored;
+	Keeper *keeper;
+	Tuplestorestate *rows;
+	TupleTableSlot *slot;	/* a floor and a row */
+	TupleTableSlot *source; /* the row */
+	int floor;
+	uint8 *key;
+	MemoryContext context;
+	MemoryContext work; /* reset after each row */
+	bool any;			/* there are groups */
+
+	/* Forming groups. */
+	int max_floor; /* of rows that take part */
+	HTAB *cells;
+	bool *leaves; /* per row that takes part */
+} Arrival;
+
+/* Takes a stored row apart: its floor, its values, its codes, its key. */
+static void
+read_arrival(Arrival *arrival)
+{
+	Keeper *keeper = arrival->keeper;
+	int ncolumns = keeper->aview->ncolumns;
+
+	slot_getallattrs(arrival->slot);
+	arrival->floor = DatumGetInt32(arrival->slot->tts_values[0]);
+	ExecClearTuple(arrival->source);
+	memcpy(arrival->source->tts_values, arrival->slot->tts_values + 1, ncolumns * sizeof(Datum));
+	memcpy(arrival->source->tts_isnull, arrival->slot->tts_isnull + 1, ncolumns * sizeof(bool));
+	ExecStoreVirtualTuple(arrival->source);
+	anonymizer_read(keeper->anonymizer, &keeper->anonymizer->published, arrival->source, true);
+}
+
+static bool
+next_arrival(Arrival *arrival)
+{
+	MemoryContext old;
+	bool found;
+
+	MemoryContextReset(arrival->work);
+	CHECK_FOR_INTERRUPTS();
+	/* A row that was on disk belongs to the slot. */
+	old = MemoryContextSwitchTo(arrival->context);
+	found = tuplestore_gettupleslot(arrival->rows, true, false, arrival->slot);
+	MemoryContextSwitchTo(old);
+	if (found)
+		read_arrival(arrival);
+	return found;
+}
+
+static const int32 *
+codes_of(const Arrival *arrival)
+{
+	return arrival->keeper->anonymizer->row.codes;
+}
+
+static void
+insert_member(Arrival *arrival, int64 group)
+{
+	stored_insert_member(arrival->stored, group, arrival->floor, arrival->source->tts_values, arrival->source->tts_isnull);
+}
+
+/* The row goes to the closest group, or waits. */
+static void
+place_row(Arrival *arrival)
+{
+	Stored *stored = arrival->stored;
+	Place place = {0};
+
+	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
+	if (arrival->any)
+		place = closest_group(stored, codes_of(arrival), arrival->key, arrival->floor);
+	if (place.group)
+	{
+		if (place.step > place.group->step)
+			stored_raise_group(stored, place.group, codes_of(arrival), place.step, arrival->key);
+		stored_resize_group(stored, place.group, place.group->size + 1, false);
+	}
+	insert_member(arrival, place.group ? place.group->id : 0);
+}
+
+/* Recodes the rows up to the greatest floor that takes part, among themselves. */
+static void
+recode_rows(Arrival *arrival)
+{
+	Anonymizer *anonymizer = arrival->keeper->anonymizer;
+	Histogram *histogram = histogram_create(anonymizer->recoder, true);
+	MemoryContext old = MemoryContextSwitchTo(arrival->work);
+
+	recoder_forget_cells(anonymizer->recoder, histogram->context);
+	anonymizer->distributions_known = false;
+	memset(anonymizer->noccurrences, 0, anonymizer->nsensitive * sizeof(int));
+	tuplestore_rescan(arrival->rows);
+	while (next_arrival(arrival))
+	{
+		if (arrival->floor <= arrival->max_floor)
+			anonymizer_count(anonymizer, histogram);
+	}
+	MemoryContextSwitchTo(old);
+	if (anonymizer->recoder->t > 0)
+		anonymizer_set_distributions(anonymizer);
+	recode(histogram, arrival->max_floor, anonymizer->recoder->nsteps);
+	anonymizer->classes = histogram;
+}
+
+static CellEntry *
+entry_of(Arrival *arrival, bool *found)
+{
+	Cell *cell = arrival->floor <= arrival->max_floor ? anonymizer_cell(arrival->keeper->anonymizer) : NULL;
+	CellEntry *entry;
+
+	if (cell == NULL || cell->suppressed)
+		return NULL;
+	entry = hash_search(arrival->cells, &cell, HASH_ENTER, found);
+	if (!*found)
+		memset((char *) entry + sizeof(Cell *), 0, sizeof(CellEntry) - sizeof(Cell *));
+	return entry;
+}
+
+/* Is the row covered by a stored group that is as narrow as the new one would be? */
+static bool
+has_better(Arrival *arrival, const Cell *cell)
+{
+	StoredGroup *covering;
+	int nsteps = arrival->keeper->anonymizer->recoder->nsteps;
+
+	if (!arrival->any)
+		return false;
+	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
+	covering = covering_group(arrival->stored, codes_of(arrival), arrival->key, nsteps - arrival->floor);
+	return covering && covering->step < cell->step;
+}
+
+static void
+count_cells(Arrival *arrival)
+{
+	HASHCTL control = {.keysize = sizeof(Cell *), .entrysize = sizeof(CellEntry), .hcxt = CurrentMemoryContext};
+	int64 row = 0;
+	MemoryContext old;
+
+	arrival->cells = hash_create("kanon arriving cells", 256, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	arrival->leaves = palloc_extended(tuplestore_tuple_count(arrival->rows), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	old = MemoryContextSwitchTo(arrival->work);
+	tuplestore_rescan(arrival->rows);
+	for (; next_arrival(arrival); row++)
+	{
+		bool found;
+		CellEntry *entry = entry_of(arrival, &found);
+
+		if (entry && has_better(arrival, entry->cell))
+			arrival->leaves[row] = true;
+		if (entry && arrival->leaves[row])
+			entry->leaving++;
+		else if (entry)
+			entry->staying++;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Are there enough rows left for a group of their own? */
+static bool
+can_form(const Arrival *arrival, const CellEntry *entry)
+{
+	const Recoder *recoder = arrival->keeper->anonymizer->recoder;
+
+	return entry->leaving == 0 || (recoder->nsensitive == 0 && entry->staying >= recoder->k);
+}
+
+/* The group of a cell: the stored one, if there is one, or a new one. */
+static int64
+group_of_cell(Arrival *arrival, CellEntry *entry)
+{
+	int step = entry->cell->step;
+	StoredGroup *group = NULL;
+
+	if (entry->formed)
+		return entry->group;
+	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
+	if (arrival->any)
+		group = covering_group(arrival->stored, codes_of(arrival), arrival->key, arrival->keeper->anonymizer->recoder->nsteps - step);
+	if (group && group->step == step)
+		stored_resize_group(arrival->stored, group, group->size + entry->staying, false);
+	else
+		group = stored_new_group(arrival->stored, codes_of(arrival), step, arrival->key, entry->staying);
+	entry->formed = true;
+	entry->group = group->id;
+	return group->id;
+}
+
+/* Groups from the rows alone; returns the rows that are left. */
+static Tuplestorestate *
+form_groups(Arrival *arrival)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving groups", ALLOCSET_DEFAULT_SIZES);
+	Tuplestorestate *left = tuplestore_begin_heap(false, false, work_mem);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	bool formed = false;
+	int64 row = 0;
+
+	recode_rows(arrival);
+	count_cells(arrival);
+	MemoryContextSwitchTo(arrival->work);
+	tuplestore_rescan(arrival->rows);
+	for (; next_arrival(arrival); row++)
+	{
+		bool found;
+		CellEntry *entry = entry_of(arrival, &found);
+
+		if (entry && !arrival->leaves[row] && can_form(arrival, entry))
+		{
+			insert_member(arrival, group_of_cell(arrival, entry));
+			formed = true;
+		}
+		else
+			tuplestore_puttupleslot(left, arrival->slot);
+	}
+	arrival->any |= formed;
+	MemoryContextSwitchTo(old);
+	recoder_forget_cells(arrival->keeper->anonymizer->recoder, arrival->keeper->context);
+	arrival->keeper->anonymizer->classes = NULL;
+	MemoryContextDelete(context);
+	return left;
+}
+
+typedef struct Waiting
+{
+	Arrival *arrival;
+	List *found; /* copies of members */
+} Waiting;
+
+static bool
+collect_waiting(void *arg, HeapTuple member)
+{
+	Waiting *waiting = arg;
+
+	waiting->found = lappend(waiting->found, heap_copytuple(member));
+	return true;
+}
+
+/* While there is no group, all that wait come again with whoever comes. */
+static int
+recall_waiting(Arrival *arrival)
+{
+	TupleDesc desc = RelationGetDescr(arrival->stored->members);
+	Waiting waiting = {arrival, NIL};
+	Datum *values = palloc(desc->natts * sizeof(Datum));
+	bool *nulls = palloc(desc->natts * sizeof(bool));
+	ListCell *cell;
+
+	stored_visit_members(arrival->stored, 0, collect_waiting, &waiting);
+	foreach (cell, waiting.found)
+	{
+		HeapTuple member = lfirst(cell);
+
+		heap_deform_tuple(member, desc, values, nulls);
+		tuplestore_putvalues(arrival->rows, arrival->keeper->arrival, values + 1, nulls + 1);
+		CatalogTupleDelete(arrival->stored->members, &member->t_self);
+	}
+	if (waiting.found)
+		CommandCounterIncrement();
+	return list_length(waiting.found);
+}
+
+/* The greatest floor among rows, and how many have none. */
+static void
+survey_floors(Arrival *arrival, int *greatest, int64 *free)
+{
+	*greatest = 0;
+	*free = 0;
+	tuplestore_rescan(arrival->rows);
+	while (next_arrival(arrival))
+	{
+		*greatest = Max(*greatest, arrival->floor);
+		*free += arrival->floor == 0;
+	}
+}
+
+/* Groups of new rows; and, where there is none at all, of rows that were published once. */
+static void
+form_while_possible(Arrival *arrival)
+{
+	int k = arrival->keeper->anonymizer->recoder->k;
+	int greatest;
+	int64 free;
+
+	survey_floors(arrival, &greatest, &free);
+	if (free >= k)
+	{
+		arrival->max_floor = 0;
+		arrival->rows = form_groups(arrival);
+	}
+	if (!arrival->any && greatest > 0 && tuplestore_tuple_count(arrival->rows) >= k)
+	{
+		arrival->max_floor = greatest;
+		arrival->rows = form_groups(arrival);
+	}
+}
+
+static void
+warn_of_chain(const AView *aview)
+{
+	ereport(WARNING,
+			(errmsg("the hierarchies of materialized anonymization view \"%s\" have changed since its groups were made",
+					get_rel_name(aview->view)),
+			 errdetail("New rows wait unpublished."),
+			 errhint("Form new groups with %s.refresh(view, earlier_answers_may_be_compared => true).", KANON_SCHEMA)));
+}
+
+void
+arrive(Stored *stored, Tuplestorestate *rows, bool forming)
+{
+	Keeper *keeper = stored->keeper;
+	Arrival arrival = {.stored = stored, .keeper = keeper, .rows = rows, .context = CurrentMemoryContext};
+
+	if (tuplestore_tuple_count(rows) == 0)
+		return;
+	arrival.slot = MakeSingleTupleTableSlot(keeper->arrival, &TTSOpsMinimalTuple);
+	arrival.source = MakeSingleTupleTableSlot(keeper->row, &TTSOpsVirtual);
+	arrival.key = palloc(keeper->anonymizer->recoder->nsteps * KEY_BYTES + 1);
+	arrival.work = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving row", ALLOCSET_DEFAULT_SIZES);
+	arrival.any = keeper->chain_holds && stored_any_group(stored);
+	if (!keeper->chain_holds)
+		warn_of_chain(keeper->aview);
+	else if (forming)
+	{
+		if (!arrival.any)
+			(void) recall_waiting(&arrival);
+		if (tuplestore_tuple_count(arrival.rows) >= keeper->anonymizer->recoder->k)
+			form_while_possible(&arrival);
+	}
+	tuplestore_rescan(arrival.rows);
+	MemoryContextSwitchTo(arrival.work);
+	while (next_arrival(&arrival))
+		place_row(&arrival);
+	MemoryContextSwitchTo(arrival.context);
+	CommandCounterIncrement();
+	ExecDropSingleTupleTableSlot(arrival.slot);
+	ExecDropSingleTupleTableSlot(arrival.source);
+	MemoryContextDelete(arrival.work);
+}

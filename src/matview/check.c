@@ -1,0 +1,167 @@
+/*
+ * check.c
+ *		Does a stored group still satisfy the view's privacy predicate?
+ *
+ * A group that only grows keeps its k and its l.  One that has lost a member is
+ * counted again.  t compares each group with all rows, so that any change may
+ * break it anywhere: every group of such a view is checked after every change.
+ */
+#include "matview/matview.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+/* Sensitive values of a group, in codes. */
+typedef struct Tally
+{
+	Stored *stored;
+	Anonymizer *anonymizer;
+	TupleTableSlot *slot;
+	int64 rows;
+	int64 room;
+	uint64 **codes; /* per sensitive column */
+} Tally;
+
+/* The values of the source in a row of members_N. */
+static void
+read_member(Stored *stored, HeapTuple member, TupleTableSlot *slot)
+{
+	TupleDesc desc = RelationGetDescr(stored->members);
+	Datum *values = palloc(desc->natts * sizeof(Datum));
+	bool *nulls = palloc(desc->natts * sizeof(bool));
+
+	heap_deform_tuple(member, desc, values, nulls);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values + Anum_members_first - 1, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, nulls + Anum_members_first - 1, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+}
+
+static bool
+tally_member(void *arg, HeapTuple member)
+{
+	Tally *tally = arg;
+	Recoder *recoder = tally->anonymizer->recoder;
+
+	read_member(tally->stored, member, tally->slot);
+	anonymizer_read(tally->anonymizer, &tally->anonymizer->published, tally->slot, true);
+	if (tally->rows == tally->room)
+	{
+		tally->room = Max(64, 2 * tally->room);
+		for (int i = 0; i < recoder->nsensitive; i++)
+			tally->codes[i] = tally->rows > 0 ? repalloc_huge(tally->codes[i], tally->room * sizeof(uint64))
+											  : palloc(tally->room * sizeof(uint64));
+	}
+	for (int i = 0; i < recoder->nsensitive; i++)
+		tally->codes[i][tally->rows] = tally->anonymizer->row.sensitive[i];
+	tally->rows++;
+	return true;
+}
+
+static int
+compare_codes(const void *a, const void *b)
+{
+	uint64 left = *(const uint64 *) a;
+	uint64 right = *(const uint64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Codes as a bag: each once, in order, with its count. */
+static void
+make_bag(Bag *bag, uint64 *codes, int64 count)
+{
+	qsort(codes, count, sizeof(uint64), compare_codes);
+	bag->keys = palloc(Max(count, 1) * sizeof(uint64));
+	bag->counts = palloc0(Max(count, 1) * sizeof(int64));
+	bag->size = 0;
+	for (int64 i = 0; i < count; i++)
+	{
+		if (i == 0 || codes[i] != codes[i - 1])
+			bag->keys[bag->size++] = codes[i];
+		bag->counts[bag->size - 1]++;
+	}
+}
+
+static bool
+tally_holds(Stored *stored, Anonymizer *anonymizer, const StoredGroup *group)
+{
+	Recoder *recoder = anonymizer->recoder;
+	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
+	Tally tally = {.stored = stored, .anonymizer = anonymizer};
+
+	if (recoder->nsensitive == 0)
+		return privacy_holds(recoder, recoder->k, group->size, NULL);
+	tally.slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
+	tally.codes = palloc0(recoder->nsensitive * sizeof(uint64 *));
+	stored_visit_members(stored, group->id, tally_member, &tally);
+	for (int i = 0; i < recoder->nsensitive; i++)
+		make_bag(&bags[i], tally.codes[i], tally.rows);
+	ExecDropSingleTupleTableSlot(tally.slot);
+	return privacy_holds(recoder, recoder->k, group->size, bags);
+}
+
+/* k and l.  Not t, which no group can be asked for alone. */
+bool
+group_holds(Stored *stored, const StoredGroup *group)
+{
+	Recoder recoder = *stored->keeper->anonymizer->recoder;
+	Anonymizer anonymizer = *stored->keeper->anonymizer;
+
+	recoder.t = 0;
+	anonymizer.recoder = &recoder;
+	return tally_holds(stored, &anonymizer, group);
+}
+
+/* An anonymizer that knows the distributions over all members. */
+static Anonymizer *
+learn_distributions(Stored *stored)
+{
+	AView *aview = stored->keeper->aview;
+	Anonymizer *anonymizer = anonymizer_create(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), InvalidSnapshot);
+	Histogram *histogram = histogram_create(anonymizer->recoder, true);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
+	SysScanDesc scan = systable_beginscan(stored->members, InvalidOid, false, SnapshotSelf, 0, NULL);
+	HeapTuple member;
+
+	while (HeapTupleIsValid(member = systable_getnext(scan)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		read_member(stored, member, slot);
+		(void) anonymizer_read(anonymizer, &anonymizer->published, slot, true);
+		anonymizer_count(anonymizer, histogram);
+	}
+	systable_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	anonymizer_set_distributions(anonymizer);
+	return anonymizer;
+}
+
+/* The groups whose sensitive values are too far from those of all rows. */
+List *
+groups_not_close(Stored *stored)
+{
+	Anonymizer *anonymizer;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	List *found = NIL;
+
+	if (stored->keeper->aview->t <= 0)
+		return NIL;
+	anonymizer = learn_distributions(stored);
+	scan = systable_beginscan(stored->groups, InvalidOid, false, SnapshotSelf, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		StoredGroup *group = stored_group_copy(stored, tuple);
+
+		if (!tally_holds(stored, anonymizer, group))
+			found = lappend(found, group);
+	}
+	systable_endscan(scan);
+	return found;
+}

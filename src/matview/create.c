@@ -1,0 +1,459 @@
+/*
+ * create.c
+ *		Making what a materialized A-view is stored in, and the triggers that keep it.
+ *
+ * The tables belong to kanon's owner: nobody else may read raw values there or
+ * write groups.  They are no members of the extension, so that pg_dump dumps them
+ * with their rows.  The triggers are put on the base table with the caller's
+ * rights, and on all its partitions and children, since a statement fires only
+ * those of the table that it names.
+ */
+#include "matview/matview.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/formatting.h"
+#include "utils/lsyscache.h"
+#include "utils/reltrigger.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/rls.h"
+#include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
+
+PG_FUNCTION_INFO_V1(kanon_follow_tables);
+
+/* Columns that a transition table does not have. */
+static bool
+odd_column_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno <= 0;
+	return expression_tree_walker(node, odd_column_walker, context);
+}
+
+/*
+ * Can the rows of the source be told from rows of one table, each from one, at any
+ * time?  Then triggers on that table do.
+ */
+bool
+source_has_triggers(const AView *aview, Oid *base)
+{
+	Query *source = aview->source;
+	RangeTblEntry *rte;
+
+	if (source->setOperations || source->groupClause || source->groupingSets || source->havingQual || source->distinctClause ||
+		source->limitCount || source->limitOffset || source->hasAggs || source->hasWindowFuncs || source->hasTargetSRFs ||
+		source->hasSubLinks || source->cteList || list_length(source->jointree->fromlist) != 1 ||
+		!IsA(linitial(source->jointree->fromlist), RangeTblRef))
+		return false;
+	rte = rt_fetch(linitial_node(RangeTblRef, source->jointree->fromlist)->rtindex, source->rtable);
+	if (rte->rtekind != RTE_RELATION || rte->tablesample ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE))
+		return false;
+	if (odd_column_walker((Node *) source->targetList, NULL) || odd_column_walker(source->jointree->quals, NULL) ||
+		contain_mutable_functions((Node *) source->targetList) || contain_mutable_functions(source->jointree->quals) ||
+		check_enable_rls(rte->relid, aview->owner, true) == RLS_ENABLED)
+		return false;
+	/* ONLY leaves out the children; the triggers would see them. */
+	if (!rte->inh && has_subclass(rte->relid))
+		return false;
+	*base = rte->relid;
+	return true;
+}
+
+/* The base table and all below it; foreign ones have no transition tables. */
+List *
+matview_tables(Oid base)
+{
+	return find_all_inheritors(base, NoLock, NULL);
+}
+
+static bool
+has_foreign(List *tables)
+{
+	ListCell *cell;
+
+	foreach (cell, tables)
+	{
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	}
+	return false;
+}
+
+static char *
+qualified_name(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+}
+
+/* A base table's column that an identifier is; 0 if it is none that is never null. */
+static AttrNumber
+id_column(const AView *aview, int index, Oid base)
+{
+	TargetEntry *entry = list_nth_node(TargetEntry, aview->source->targetList, index);
+	Var *var = (Var *) entry->expr;
+	HeapTuple tuple;
+	bool not_null;
+
+	if (!IsA(var, Var))
+		return 0;
+	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(base), Int16GetDatum(var->varattno));
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	not_null = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return not_null ? var->varattno : 0;
+}
+
+static bool
+index_is_key(Oid index, const Bitmapset *columns)
+{
+	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	Form_pg_index form;
+	bool result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	result = form->indisunique && form->indisvalid && form->indimmediate && heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+	for (int i = 0; result && i < form->indnkeyatts; i++)
+		result = form->indkey.values[i] > 0 && bms_is_member(form->indkey.values[i], columns);
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Do the identifiers hold a key of the base table, partitions included? */
+static bool
+ids_are_key(const AView *aview, Oid base)
+{
+	Bitmapset *columns = NULL;
+	Relation rel = table_open(base, AccessShareLock);
+	bool result = false;
+	ListCell *cell;
+
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		AttrNumber column = aview->columns[i].role == ROLE_ID ? id_column(aview, i, base) : 0;
+
+		if (column > 0)
+			columns = bms_add_member(columns, column);
+	}
+	/* A key of a table says nothing about tables that inherit from it. */
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || !has_subclass(base))
+	{
+		foreach (cell, RelationGetIndexList(rel))
+			result = result || index_is_key(lfirst_oid(cell), columns);
+	}
+	table_close(rel, NoLock);
+	return result;
+}
+
+static void
+check_ids(const AView *aview)
+{
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		const AViewColumn *column = &aview->columns[i];
+		TypeCacheEntry *type;
+
+		if (column->role != ROLE_ID)
+			continue;
+		type = lookup_type_cache(column->source_type, TYPECACHE_LT_OPR | TYPECACHE_EQ_OPR);
+		if (!OidIsValid(type->lt_opr) || !OidIsValid(type->eq_opr))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("identifier \"%s\" is of type %s, which has no order", column->name, format_type_be(column->source_type)),
+					 errdetail("The rows of a materialized anonymization view are found by their identifiers.")));
+	}
+}
+
+/* What is stored must not outlive what it is made from, nor the other way round. */
+static void
+check_persistence(const AView *aview, List *tables)
+{
+	ListCell *cell;
+
+	if (get_rel_persistence(aview->view) != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("a materialized anonymization view cannot be temporary"),
+				 errhint("Use a permanent table, or a view that is not materialized.")));
+	foreach (cell, tables)
+	{
+		if (get_rel_persistence(lfirst_oid(cell)) != RELPERSISTENCE_PERMANENT)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("table \"%s\" is unlogged, and a crash would empty it but not the groups made from it",
+							get_rel_name(lfirst_oid(cell))),
+					 errhint("Use a logged table, or a view that is not materialized.")));
+	}
+}
+
+static void
+check_key(const AView *aview, Oid base)
+{
+	if (!ids_are_key(aview, base))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the identifiers of materialized anonymization view \"%s\" are not unique in \"%s\"", get_rel_name(aview->view),
+						get_rel_name(base)),
+				 errdetail("A change of a row has to be a change of one member of one group."),
+				 errhint("Use columns that hold a primary key, or a unique key that is never null, of the table.")));
+}
+
+static void
+append_type(StringInfo command, const AViewColumn *column)
+{
+	appendStringInfoString(command, format_type_extended(column->source_type, column->source_typmod,
+														 FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	if (OidIsValid(column->source_collation) && column->source_collation != get_typcollation(column->source_type))
+		appendStringInfo(command, " COLLATE %s", generate_collation_name(column->source_collation));
+}
+
+static void
+create_groups(const AView *aview)
+{
+	StringInfoData command;
+
+	initStringInfo(&command);
+	appendStringInfo(&command, "CREATE TABLE kanon.groups_%d (g_id pg_catalog.int8 NOT NULL, g_step pg_catalog.int4 NOT NULL,"
+							   " g_size pg_catalog.int8 NOT NULL, g_key pg_catalog.bytea NOT NULL", aview->id);
+	for (int i = 0; i < aview->nquasi; i++)
+		appendStringInfo(&command, ", c%d kanon.generalized COLLATE pg_catalog.\"C\"", aview->quasi[i] + 1);
+	appendStringInfoString(&command, ") USING heap WITH (fillfactor = 80)");
+	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX groups_%d_id ON kanon.groups_%d (g_id)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("CREATE INDEX groups_%d_key ON kanon.groups_%d (g_key)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	for (int i = 0; i < aview->nquasi; i++)
+		aview_run_as_extension(psprintf("CREATE INDEX groups_%d_c%d ON kanon.groups_%d (c%d)", aview->id, aview->quasi[i] + 1,
+										aview->id, aview->quasi[i] + 1),
+							   0, NULL, NULL, NULL);
+}
+
+static void
+create_members(const AView *aview)
+{
+	StringInfoData command;
+	StringInfoData ids;
+
+	initStringInfo(&command);
+	initStringInfo(&ids);
+	appendStringInfo(&command, "CREATE TABLE kanon.members_%d (m_group pg_catalog.int8, m_floor pg_catalog.int4 NOT NULL", aview->id);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		appendStringInfo(&command, ", c%d ", i + 1);
+		append_type(&command, &aview->columns[i]);
+		if (aview->columns[i].role == ROLE_ID)
+			appendStringInfo(&ids, "%sc%d", ids.len > 0 ? ", " : "", i + 1);
+	}
+	appendStringInfoString(&command, ") USING heap");
+	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX members_%d_id ON kanon.members_%d (%s)", aview->id, aview->id, ids.data), 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.groups_%d IS 'groups of a materialized anonymization view'", aview->id), 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.members_%d IS 'members of these groups, and raw values: for kanon alone'", aview->id), 0, NULL, NULL, NULL);
+}
+
+/* An event of a trigger, and the transition tables that it has. */
+static const struct
+{
+	const char *event;
+	const char *tables;
+} events[] = {
+	{"INSERT", "REFERENCING NEW TABLE AS kanon_new"},
+	{"UPDATE", "REFERENCING OLD TABLE AS kanon_old NEW TABLE AS kanon_new"},
+	{"DELETE", "REFERENCING OLD TABLE AS kanon_old"},
+	{"TRUNCATE", ""},
+};
+
+static char *
+trigger_name(int32 id, const char *event)
+{
+	return psprintf("kanon_%d_%s", id, asc_tolower(event, strlen(event)));
+}
+
+/* In the caller's name, who needs the right to create triggers there. */
+static void
+create_triggers(int32 id, Oid table)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	for (int i = 0; i < (int) lengthof(events); i++)
+	{
+		char *command = psprintf("CREATE TRIGGER %s AFTER %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION kanon.keep_groups('%d')",
+								 trigger_name(id, events[i].event), events[i].event, qualified_name(table), events[i].tables, id);
+
+		if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
+			elog(ERROR, "could not create a trigger on \"%s\"", get_rel_name(table));
+	}
+	SPI_finish();
+	/* Rows that replication brings are rows, too. */
+	for (int i = 0; i < (int) lengthof(events); i++)
+		aview_run_as_extension(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified_name(table), trigger_name(id, events[i].event)), 0, NULL, NULL, NULL);
+}
+
+static void
+store_maintenance(const AView *aview, bool triggers)
+{
+	Oid types[3] = {INT4OID, TEXTOID, TEXTOID};
+	Datum values[3] = {Int32GetDatum(aview->id), CStringGetTextDatum(triggers ? "triggers" : "refresh"),
+					   CStringGetTextDatum(matview_chain(aview))};
+
+	aview_run_as_extension("UPDATE kanon.aview SET maintained = $2, chain = $3 WHERE id OPERATOR(pg_catalog.=) $1", 3, types, values, NULL);
+}
+
+static void
+materialize(AView *aview)
+{
+	Oid base = InvalidOid;
+	bool triggers = source_has_triggers(aview, &base) && !has_foreign(matview_tables(base));
+	List *tables = triggers ? matview_tables(base) : NIL;
+	ListCell *cell;
+
+	check_ids(aview);
+	check_persistence(aview, tables);
+	if (triggers)
+		check_key(aview, base);
+	create_groups(aview);
+	create_members(aview);
+	store_maintenance(aview, triggers);
+	/* From here on nobody changes the base table before we commit. */
+	foreach (cell, tables)
+		create_triggers(aview->id, lfirst_oid(cell));
+	CommandCounterIncrement();
+	keeper_lock(aview->id);
+	PushActiveSnapshot(GetLatestSnapshot());
+	(void) matview_reconcile(keeper_get(aview->id));
+	PopActiveSnapshot();
+	if (!triggers)
+		ereport(NOTICE,
+				(errmsg("materialized anonymization view \"%s\" does not follow changes by itself", get_rel_name(aview->view)),
+				 errdetail("Triggers can keep groups of rows that each come from one row of one table, by a fixed rule."),
+				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
+}
+
+void
+matview_init(void)
+{
+	aview_materialize = materialize;
+	keeper_init();
+	pending_init();
+}
+
+/* The tables that have a view's triggers. */
+static List *
+tables_with_triggers(int32 id)
+{
+	List *tables = NIL;
+	MemoryContext context = CurrentMemoryContext;
+	Oid types[1] = {NAMEOID};
+	Datum values[1] = {CStringGetDatum(trigger_name(id, events[0].event))};
+
+	if (SPI_connect() != SPI_OK_CONNECT ||
+		SPI_execute_with_args("SELECT tgrelid FROM pg_catalog.pg_trigger WHERE tgname OPERATOR(pg_catalog.=) $1"
+							  " AND tgfoid OPERATOR(pg_catalog.=) 'kanon.keep_groups()'::pg_catalog.regprocedure",
+							  1, types, values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read pg_trigger");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool isnull;
+		Datum table = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		tables = lappend_oid(tables, DatumGetObjectId(table));
+		MemoryContextSwitchTo(old);
+	}
+	SPI_finish();
+	return tables;
+}
+
+static void
+drop_triggers(int32 id, Oid table)
+{
+	for (int i = 0; i < (int) lengthof(events); i++)
+		aview_run_as_extension(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, events[i].event), qualified_name(table)), 0, NULL, NULL, NULL);
+}
+
+/* follow_tables(number): partitions have come or gone, and their rows with them */
+Datum
+kanon_follow_tables(PG_FUNCTION_ARGS)
+{
+	int32 id = PG_GETARG_INT32(0);
+	AView *aview = aview_load(id);
+	Oid base = InvalidOid;
+	List *wanted;
+	List *present;
+	ListCell *cell;
+	bool changed = false;
+
+	if (!aview->by_triggers || !source_has_triggers(aview, &base))
+		PG_RETURN_VOID();
+	wanted = matview_tables(base);
+	present = tables_with_triggers(id);
+	foreach (cell, list_difference_oid(wanted, present))
+	{
+		/* A foreign one has no transition tables: its rows come with refresh. */
+		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE)
+			create_triggers(id, lfirst_oid(cell));
+		changed = true;
+	}
+	foreach (cell, list_difference_oid(present, wanted))
+	{
+		drop_triggers(id, lfirst_oid(cell));
+		changed = true;
+	}
+	if (changed)
+		pending_reconcile(id);
+	PG_RETURN_VOID();
+}
+
+/* Changes made while triggers were off, or gone, are missing. */
+void
+matview_warn_of_triggers(const AView *aview)
+{
+	Oid base = InvalidOid;
+	ListCell *cell;
+
+	if (!aview->by_triggers || !source_has_triggers(aview, &base))
+		return;
+	foreach (cell, matview_tables(base))
+	{
+		Relation rel = table_open(lfirst_oid(cell), AccessShareLock);
+		int enabled = 0;
+
+		for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+		{
+			Trigger *trigger = &rel->trigdesc->triggers[i];
+
+			for (int event = 0; event < (int) lengthof(events); event++)
+				enabled += strcmp(trigger->tgname, trigger_name(aview->id, events[event].event)) == 0 &&
+						   trigger->tgenabled != TRIGGER_DISABLED;
+		}
+		table_close(rel, NoLock);
+		if (enabled < (int) lengthof(events))
+			ereport(WARNING,
+					(errmsg("changes of \"%s\" do not reach materialized anonymization view \"%s\"", get_rel_name(lfirst_oid(cell)),
+							get_rel_name(aview->view)),
+					 errdetail("Some of its triggers named kanon_%d_... are disabled or gone.", aview->id),
+					 errhint("Enable them with ALTER TABLE ... ENABLE ALWAYS TRIGGER, and refresh the view.")));
+	}
+}

@@ -1,0 +1,276 @@
+/*
+ * keeper.c
+ *		What a backend remembers of a materialized view from one change to the next.
+ *
+ * Reading a definition and resolving hierarchies takes longer than inserting a
+ * row.  So it is done once, and again when the view, its hierarchies or the
+ * backend's memory ask for it.
+ */
+#include "matview/matview.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "port/pg_crc32c.h"
+#include "storage/lmgr.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+/* A keeper whose dictionaries have grown beyond this starts afresh. */
+#define KEEPER_MEMORY (64 * 1024 * 1024)
+
+typedef struct KeeperEntry
+{
+	int32 id;
+	Keeper *keeper; /* null: none */
+} KeeperEntry;
+
+static HTAB *keepers = NULL;
+
+/* One view changes at a time; nobody waits for anything else while he holds this. */
+void
+keeper_lock(int32 id)
+{
+	LockDatabaseObject(kanon_relation(AVIEW_TABLE), id, 0, ExclusiveLock);
+}
+
+/* The steps of a view as text: groups made with others cannot be added to. */
+char *
+matview_chain(const AView *aview)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < aview->nsteps; i++)
+		appendStringInfo(&text, "%s%d:%d", i > 0 ? " " : "", aview->quasi[aview->steps[i].column] + 1, aview->steps[i].level);
+	return text.data;
+}
+
+static TupleDesc
+describe_rows(const AView *aview, int before)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(aview->ncolumns + before);
+
+	if (before > 0)
+		TupleDescInitEntry(desc, 1, "floor", INT4OID, -1, 0);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		const AViewColumn *column = &aview->columns[i];
+
+		TupleDescInitEntry(desc, i + 1 + before, column->name, column->source_type, column->source_typmod, 0);
+		TupleDescInitEntryCollation(desc, i + 1 + before, column->source_collation);
+	}
+	return desc;
+}
+
+static void
+init_id_key(Keeper *keeper, int index, int column)
+{
+	const AViewColumn *c = &keeper->aview->columns[column];
+	TypeCacheEntry *type = lookup_type_cache(c->source_type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR_FINFO);
+
+	ScanKeyEntryInitializeWithInfo(&keeper->id_keys[index], 0, Anum_members_first + column, BTEqualStrategyNumber, InvalidOid,
+								   c->source_collation, &type->eq_opr_finfo, (Datum) 0);
+	fmgr_info_copy(&keeper->id_keys[index].sk_func, &type->eq_opr_finfo, keeper->context);
+}
+
+static void
+find_relations(Keeper *keeper)
+{
+	int id = keeper->id;
+
+	keeper->groups = kanon_relation(psprintf("groups_%d", id));
+	keeper->groups_by_id = kanon_relation(psprintf("groups_%d_id", id));
+	keeper->groups_by_key = kanon_relation(psprintf("groups_%d_key", id));
+	keeper->members = kanon_relation(psprintf("members_%d", id));
+	keeper->members_by_id = kanon_relation(psprintf("members_%d_id", id));
+	keeper->members_by_group = kanon_relation(psprintf("members_%d_group", id));
+}
+
+static void
+prepare_hashes(Keeper *keeper)
+{
+	Recoder *recoder = keeper->anonymizer->recoder;
+	int levels = 0;
+
+	keeper->first_level = palloc((recoder->ncolumns + 1) * sizeof(int));
+	for (int i = 0; i < recoder->ncolumns; i++)
+	{
+		keeper->first_level[i] = levels;
+		levels += recoder->columns[i]->height + 1;
+	}
+	keeper->hashes = palloc0(levels * sizeof(uint32 *));
+	keeper->nhashes = palloc0(levels * sizeof(int));
+}
+
+static Keeper *
+make_keeper(int32 id)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon keeper", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Keeper *keeper = palloc0(sizeof(Keeper));
+
+	keeper->id = id;
+	keeper->context = context;
+	keeper->epoch = dgh_epoch();
+	keeper->aview = aview_load(id);
+	keeper->anonymizer = anonymizer_create(keeper->aview, bms_add_range(NULL, 0, keeper->aview->ncolumns - 1), InvalidSnapshot);
+	keeper->chain_holds = keeper->aview->chain && strcmp(keeper->aview->chain, matview_chain(keeper->aview)) == 0;
+	keeper->row = describe_rows(keeper->aview, 0);
+	keeper->arrival = describe_rows(keeper->aview, 1);
+	find_relations(keeper);
+	keeper->id_keys = palloc0(keeper->anonymizer->nids * sizeof(ScanKeyData));
+	for (int i = 0; i < keeper->anonymizer->nids; i++)
+		init_id_key(keeper, i, keeper->anonymizer->ids[i]);
+	prepare_hashes(keeper);
+	/* Only what is whole is kept. */
+	MemoryContextSetParent(context, CacheMemoryContext);
+	MemoryContextSwitchTo(old);
+	return keeper;
+}
+
+/* The keeper of a view, valid until the end of the transaction's present work. */
+Keeper *
+keeper_get(int32 id)
+{
+	bool found;
+	KeeperEntry *entry = hash_search(keepers, &id, HASH_ENTER, &found);
+
+	if (!found)
+		entry->keeper = NULL;
+	if (entry->keeper && (entry->keeper->stale || entry->keeper->epoch != dgh_epoch() ||
+						  MemoryContextMemAllocated(entry->keeper->context, true) > KEEPER_MEMORY))
+	{
+		MemoryContextDelete(entry->keeper->context);
+		entry->keeper = NULL;
+	}
+	if (entry->keeper == NULL)
+	{
+		Keeper *keeper = make_keeper(id);
+
+		entry = hash_search(keepers, &id, HASH_ENTER, &found);
+		entry->keeper = keeper;
+	}
+	return entry->keeper;
+}
+
+/* Something about a relation has changed: a view, one of its tables, all of them. */
+static void
+forget(Datum arg, Oid relation)
+{
+	HASH_SEQ_STATUS status;
+	KeeperEntry *entry;
+
+	hash_seq_init(&status, keepers);
+	while ((entry = hash_seq_search(&status)) != NULL)
+	{
+		Keeper *keeper = entry->keeper;
+
+		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->groups ||
+					   relation == keeper->members))
+			keeper->stale = true;
+	}
+}
+
+void
+keeper_init(void)
+{
+	HASHCTL control = {.keysize = sizeof(int32), .entrysize = sizeof(KeeperEntry)};
+
+	keepers = hash_create("kanon keepers", 16, &control, HASH_ELEM | HASH_BLOBS);
+	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+}
+
+/* From the text, so that it is the same on every machine and in every state of the hierarchy. */
+static uint32
+hash_value(Datum value)
+{
+	GenView view;
+	pg_crc32c crc;
+	int len;
+	const char *text;
+
+	gen_view(value, &view);
+	text = gen_text(&view, &len);
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, text, len);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+static uint32
+value_hash(Keeper *keeper, int column, int level, int32 code)
+{
+	Dictionary *dictionary = keeper->anonymizer->recoder->columns[column];
+	int at = keeper->first_level[column] + level;
+	int known = keeper->nhashes[at];
+
+	if (level == 0 && code == NULL_CODE)
+		return 0;
+	if (code >= known)
+	{
+		int size = dictionary->levels[level].capacity;
+		MemoryContext old = MemoryContextSwitchTo(keeper->context);
+
+		keeper->hashes[at] = known > 0 ? repalloc_huge(keeper->hashes[at], size * sizeof(uint32)) : palloc(size * sizeof(uint32));
+		MemoryContextSwitchTo(dictionary->work);
+		for (int i = known; i < dictionary->levels[level].ncodes; i++)
+			keeper->hashes[at][i] = level == 0 && i == NULL_CODE ? 0 : hash_value(dictionary->levels[level].values[i]);
+		MemoryContextReset(dictionary->work);
+		MemoryContextSwitchTo(old);
+		keeper->nhashes[at] = dictionary->levels[level].ncodes;
+	}
+	return keeper->hashes[at][code];
+}
+
+/*
+ * The way from the root down to a row's own values: what each step, undone, makes
+ * of its column.  The first nsteps - s parts are the row's cell at step s.
+ */
+void
+keeper_key(Keeper *keeper, const int32 *codes, uint8 *key)
+{
+	Recoder *recoder = keeper->anonymizer->recoder;
+
+	for (int i = 0; i < recoder->nsteps; i++)
+	{
+		RecodeStep step = recoder->steps[recoder->nsteps - 1 - i];
+		int32 code = dictionary_climb(recoder->columns[step.column], codes[step.column], 0, step.level - 1);
+		uint32 hash = value_hash(keeper, step.column, step.level - 1, code);
+
+		for (int byte = 0; byte < KEY_BYTES; byte++)
+			*key++ = (uint8) (hash >> (8 * (KEY_BYTES - 1 - byte)));
+	}
+}
+
+/* What a row's quasi-identifier is at a step. */
+Datum
+keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull)
+{
+	Recoder *recoder = keeper->anonymizer->recoder;
+	int level = recoder_level(recoder, step, column);
+	int32 code = dictionary_climb(recoder->columns[column], codes[column], 0, level);
+
+	*isnull = level == 0 && code == NULL_CODE;
+	return *isnull ? (Datum) 0 : recoder->columns[column]->levels[level].values[code];
+}
+
+/* Edges from a value up to another, over the most that there are between any two. */
+double
+keeper_distance(Keeper *keeper, int column, Datum from, bool from_null, Datum to, bool to_null)
+{
+	Dgh *dgh = keeper->anonymizer->recoder->columns[column]->dgh;
+
+	if (from_null && to_null)
+		return 0;
+	if (dgh == NULL)
+		return !from_null && !to_null && gen_identical(from, to) ? 0 : 0.5;
+	/* NULL is a leaf below the root. */
+	if (from_null)
+		return (1.0 + dgh_edges_between(dgh, dgh_root(dgh), dgh_resolve(dgh, to))) / dgh->diameter;
+	return (double) dgh_edges_between(dgh, dgh_resolve(dgh, from), dgh_resolve(dgh, to)) / dgh->diameter;
+}

@@ -1,0 +1,301 @@
+/*
+ * maintain.c
+ *		Bringing the stored groups up to date with the source.
+ *
+ * A row that is gone leaves its group.  A row that has changed stays where it is,
+ * if its group's cell still covers it, and otherwise leaves and comes back.  When
+ * all have left, groups that no longer satisfy the privacy predicate are
+ * dissolved; their members come back too, at no lower a step than they were
+ * published at.  Then those that come find their groups (arrive.c).
+ */
+#include "matview/matview.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/resowner.h"
+
+struct Maintenance
+{
+	MemoryContext context;
+	MemoryContext work; /* reset after each row */
+	Stored stored;
+	Keeper *keeper;
+	Tuplestorestate *arrivals;
+	TupleTableSlot *slot;
+	bool empty; /* nothing was stored when it began */
+	int64 changes;
+
+	/* A member, taken apart. */
+	Datum *values;
+	bool *nulls;
+};
+
+Maintenance *
+maintenance_start(Keeper *keeper)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon maintenance", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Maintenance *maintenance = palloc0(sizeof(Maintenance));
+
+	maintenance->context = context;
+	maintenance->work = AllocSetContextCreate(context, "kanon maintenance row", ALLOCSET_DEFAULT_SIZES);
+	maintenance->keeper = keeper;
+	stored_open(&maintenance->stored, keeper);
+	maintenance->arrivals = tuplestore_begin_heap(false, false, work_mem);
+	maintenance->slot = MakeSingleTupleTableSlot(keeper->row, &TTSOpsVirtual);
+	maintenance->empty = !stored_any_member(&maintenance->stored);
+	maintenance->values = palloc(RelationGetDescr(maintenance->stored.members)->natts * sizeof(Datum));
+	maintenance->nulls = palloc(RelationGetDescr(maintenance->stored.members)->natts * sizeof(bool));
+	MemoryContextSwitchTo(old);
+	return maintenance;
+}
+
+Relation
+maintenance_members(Maintenance *maintenance)
+{
+	return maintenance->stored.members;
+}
+
+static void
+note_arrival(Maintenance *maintenance, int floor, const Datum *values, const bool *nulls)
+{
+	int ncolumns = maintenance->keeper->aview->ncolumns;
+	Datum *all = palloc((ncolumns + 1) * sizeof(Datum));
+	bool *all_nulls = palloc((ncolumns + 1) * sizeof(bool));
+
+	all[0] = Int32GetDatum(floor);
+	all_nulls[0] = false;
+	memcpy(all + 1, values, ncolumns * sizeof(Datum));
+	memcpy(all_nulls + 1, nulls, ncolumns * sizeof(bool));
+	tuplestore_putvalues(maintenance->arrivals, maintenance->keeper->arrival, all, all_nulls);
+}
+
+static void
+read_member(Maintenance *maintenance, HeapTuple member)
+{
+	heap_deform_tuple(member, RelationGetDescr(maintenance->stored.members), maintenance->values, maintenance->nulls);
+}
+
+/* The group of the member just read; null while it waits. */
+static StoredGroup *
+group_of_member(Maintenance *maintenance)
+{
+	if (maintenance->nulls[Anum_members_group - 1])
+		return NULL;
+	return stored_group(&maintenance->stored, DatumGetInt64(maintenance->values[Anum_members_group - 1]));
+}
+
+static void
+leave_group(Maintenance *maintenance, HeapTuple member, const StoredGroup *group)
+{
+	if (group)
+		stored_resize_group(&maintenance->stored, group, group->size - 1, true);
+	CatalogTupleDelete(maintenance->stored.members, &member->t_self);
+	CommandCounterIncrement();
+}
+
+void
+maintenance_drop(Maintenance *maintenance, HeapTuple member)
+{
+	MemoryContext old = MemoryContextSwitchTo(maintenance->work);
+
+	read_member(maintenance, member);
+	leave_group(maintenance, member, group_of_member(maintenance));
+	maintenance->changes++;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(maintenance->work);
+}
+
+void
+maintenance_remove(Maintenance *maintenance, const Datum *values, const bool *nulls)
+{
+	MemoryContext old = MemoryContextSwitchTo(maintenance->work);
+	HeapTuple member = maintenance->empty ? NULL : stored_find_member(&maintenance->stored, values, nulls);
+
+	MemoryContextSwitchTo(old);
+	if (member)
+		maintenance_drop(maintenance, member);
+}
+
+/* Is a row stored exactly as it is now? */
+static bool
+is_unchanged(Maintenance *maintenance, const Datum *values, const bool *nulls)
+{
+	TupleDesc row = maintenance->keeper->row;
+
+	for (int i = 0; i < row->natts; i++)
+	{
+		int at = Anum_members_first - 1 + i;
+		Form_pg_attribute attribute = TupleDescAttr(row, i);
+
+		if (nulls[i] != maintenance->nulls[at] ||
+			(!nulls[i] && !datum_image_eq(values[i], maintenance->values[at], attribute->attbyval, attribute->attlen)))
+			return false;
+	}
+	return true;
+}
+
+static const int32 *
+read_codes(Maintenance *maintenance, const Datum *values, const bool *nulls)
+{
+	Anonymizer *anonymizer = maintenance->keeper->anonymizer;
+	TupleTableSlot *slot = maintenance->slot;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, values, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, nulls, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	anonymizer_read(anonymizer, &anonymizer->published, slot, false);
+	return anonymizer->row.codes;
+}
+
+/* The member just read has other values now. */
+static void
+change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, const bool *nulls)
+{
+	Stored *stored = &maintenance->stored;
+	StoredGroup *group = group_of_member(maintenance);
+	int floor = DatumGetInt32(maintenance->values[Anum_members_floor - 1]);
+
+	if (group == NULL || group_is_cell_of(stored, group, read_codes(maintenance, values, nulls)))
+	{
+		stored_update_member(stored, member, group ? group->id : 0, floor, values, nulls);
+		/* A sensitive value may have been the only one of its kind. */
+		if (group)
+			stored_resize_group(stored, group, group->size, true);
+		return;
+	}
+	leave_group(maintenance, member, group);
+	note_arrival(maintenance, Max(floor, group->step), values, nulls);
+}
+
+bool
+maintenance_put(Maintenance *maintenance, const Datum *values, const bool *nulls, ItemPointer was)
+{
+	MemoryContext old = MemoryContextSwitchTo(maintenance->work);
+	HeapTuple member = maintenance->empty ? NULL : stored_find_member(&maintenance->stored, values, nulls);
+
+	if (member)
+	{
+		*was = member->t_self;
+		read_member(maintenance, member);
+		if (!is_unchanged(maintenance, values, nulls))
+		{
+			change_member(maintenance, member, values, nulls);
+			maintenance->changes++;
+		}
+	}
+	else
+	{
+		note_arrival(maintenance, 0, values, nulls);
+		maintenance->changes++;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(maintenance->work);
+	return member != NULL;
+}
+
+static void come_back(Maintenance *maintenance, int64 group, int floor);
+
+void
+maintenance_recall(Maintenance *maintenance)
+{
+	MemoryContext old = MemoryContextSwitchTo(maintenance->context);
+
+	come_back(maintenance, 0, 0);
+	MemoryContextSwitchTo(old);
+}
+
+typedef struct Leavers
+{
+	List *members;
+} Leavers;
+
+static bool
+collect_member(void *arg, HeapTuple member)
+{
+	((Leavers *) arg)->members = lappend(((Leavers *) arg)->members, heap_copytuple(member));
+	return true;
+}
+
+/* The members of a group, or those that wait (0), come back. */
+static void
+come_back(Maintenance *maintenance, int64 group, int floor)
+{
+	Leavers leavers = {NIL};
+	ListCell *cell;
+
+	stored_visit_members(&maintenance->stored, group, collect_member, &leavers);
+	foreach (cell, leavers.members)
+	{
+		HeapTuple member = lfirst(cell);
+		int own;
+
+		read_member(maintenance, member);
+		own = DatumGetInt32(maintenance->values[Anum_members_floor - 1]);
+		note_arrival(maintenance, Max(own, floor), maintenance->values + Anum_members_first - 1,
+					 maintenance->nulls + Anum_members_first - 1);
+		CatalogTupleDelete(maintenance->stored.members, &member->t_self);
+	}
+	CommandCounterIncrement();
+}
+
+/* The members of a group come back, no narrower than they were published. */
+static void
+dissolve(Maintenance *maintenance, StoredGroup *group)
+{
+	come_back(maintenance, group->id, group->step);
+	stored_delete_group(&maintenance->stored, group);
+}
+
+static void
+dissolve_weakened(Maintenance *maintenance)
+{
+	ListCell *cell;
+
+	foreach (cell, stored_weakened(&maintenance->stored))
+	{
+		StoredGroup *group = lfirst(cell);
+
+		if (!group_holds(&maintenance->stored, group))
+			dissolve(maintenance, group);
+	}
+}
+
+/*
+ * A group that is too far from the whole is dissolved into others, one at a time;
+ * the last one, which is the whole, is not far from it.
+ */
+static void
+restore_closeness(Maintenance *maintenance)
+{
+	List *groups;
+
+	while ((groups = groups_not_close(&maintenance->stored)) != NIL)
+	{
+		tuplestore_clear(maintenance->arrivals);
+		dissolve(maintenance, linitial(groups));
+		arrive(&maintenance->stored, maintenance->arrivals, false);
+	}
+}
+
+int64
+maintenance_end(Maintenance *maintenance)
+{
+	MemoryContext old = MemoryContextSwitchTo(maintenance->context);
+	int64 changes = maintenance->changes;
+
+	dissolve_weakened(maintenance);
+	arrive(&maintenance->stored, maintenance->arrivals, true);
+	restore_closeness(maintenance);
+	tuplestore_end(maintenance->arrivals);
+	ExecDropSingleTupleTableSlot(maintenance->slot);
+	stored_close(&maintenance->stored);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(maintenance->context);
+	return changes;
+}

@@ -1,0 +1,32 @@
+/*
+ * stored.h
+ *		Reading the stored groups of a materialized A-view.
+ *
+ * What is stored is anonymous already: groups joined with their members are a
+ * relation of published rows.  It takes the place of the source, so that a query
+ * over it is made, planned and run like one over the source.
+ */
+#ifndef KANON_SCAN_STORED_H
+#define KANON_SCAN_STORED_H
+
+#include "scan/anonymizer.h"
+
+/* The same view with its published rows as its source. */
+extern AView *stored_view(const AView *aview);
+
+/*
+ * A condition that the groups of a column satisfy that AVLIKE holds for with a
+ * value of some type, and an index can find; null if there is none.
+ */
+extern Node *stored_probe(const AView *stored, int column, Oid type, Datum value);
+
+typedef struct StoredRows StoredRows;
+
+/* conditions: on the columns of stored_view(aview) */
+extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* Starts (again) with these conditions and values of their parameters. */
+extern void storedrows_rewind(StoredRows *rows, List *conditions, ParamListInfo params);
+extern bool storedrows_next(StoredRows *rows, Datum *values, bool *nulls);
+extern void storedrows_end(StoredRows *rows);
+
+#endif
