@@ -190,6 +190,9 @@ feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 {
 	if (rows == NULL)
 		return;
+	/* Other triggers read the same rows, each with a pointer of its own. */
+	tuplestore_select_read_pointer(rows, tuplestore_alloc_read_pointer(rows, EXEC_FLAG_REWIND));
+	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, feed->slot))
 	{
 		CHECK_FOR_INTERRUPTS();

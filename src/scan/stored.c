@@ -82,7 +82,7 @@ stored_view(const AView *aview)
 	AView *stored = palloc(sizeof(AView));
 
 	*stored = *aview;
-	stored->source = published_rows(aview);
+	stored->source = stored->rows = published_rows(aview);
 	stored->columns = palloc(aview->ncolumns * sizeof(AViewColumn));
 	memcpy(stored->columns, aview->columns, aview->ncolumns * sizeof(AViewColumn));
 	for (int i = 0; i < aview->ncolumns; i++)

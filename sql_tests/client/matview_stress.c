@@ -1,0 +1,234 @@
+/*
+ * matview_stress.c
+ *		Many sessions change the base table of a materialized view at once.
+ *
+ *		matview_stress CONNECTION-STRING [SECONDS]    default: KANON_STRESS_SECONDS, or 6
+ *
+ * Eight sessions, at all isolation levels, insert, update, delete, roll back and
+ * use savepoints; one of them is killed now and then, as a crash of its client
+ * would; a reader checks that whatever is committed has its k.  At the end the
+ * groups are compared with the table.
+ */
+#include <libpq-fe.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WRITERS 8
+#define PEOPLE 400
+#define K 4
+
+static const char *connection_string;
+static int tests = 0;
+
+static void
+ok(int condition, const char *what, const char *got)
+{
+	printf("%s %d - %s\n", condition ? "ok" : "not ok", ++tests, what);
+	if (!condition)
+		printf("# got: %s\n", got);
+	fflush(stdout);
+}
+
+static PGconn *
+start_session(void)
+{
+	PGconn *connection = PQconnectdb(connection_string);
+
+	if (PQstatus(connection) != CONNECTION_OK)
+	{
+		fprintf(stderr, "%s", PQerrorMessage(connection));
+		exit(1);
+	}
+	PQclear(PQexec(connection, "SET client_min_messages = error"));
+	return connection;
+}
+
+/* Runs SQL that must succeed; returns its first value. */
+static char *
+query(PGconn *connection, const char *sql)
+{
+	PGresult *result = PQexec(connection, sql);
+	ExecStatusType status = PQresultStatus(result);
+	char *value;
+
+	if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+	{
+		fprintf(stderr, "%s: %s", sql, PQerrorMessage(connection));
+		exit(1);
+	}
+	value = strdup(status == PGRES_TUPLES_OK && PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+	PQclear(result);
+	return value;
+}
+
+/* Runs SQL that may fail to serialize, or meet a duplicate; anything else is counted as an error. */
+static int
+try(PGconn *connection, int *deadlocks, int *errors, const char *format, ...)
+{
+	char sql[1000];
+	va_list args;
+	PGresult *result;
+	const char *state;
+	int done;
+
+	va_start(args, format);
+	vsnprintf(sql, sizeof(sql), format, args);
+	va_end(args);
+	result = PQexec(connection, sql);
+	done = PQresultStatus(result) == PGRES_COMMAND_OK || PQresultStatus(result) == PGRES_TUPLES_OK;
+	state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	if (!done && state && strcmp(state, "40P01") == 0)
+		(*deadlocks)++;
+	else if (!done && !(state && (strcmp(state, "40001") == 0 || strcmp(state, "23505") == 0 || strcmp(state, "25P02") == 0)))
+	{
+		(*errors)++;
+		fprintf(stderr, "# %s: %s", sql, PQerrorMessage(connection));
+	}
+	PQclear(result);
+	return done;
+}
+
+/* One transaction of a few random changes, on ids in order: PostgreSQL's own row locks cannot deadlock then. */
+static int
+change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
+{
+	static const char *const levels[] = {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"};
+	int id = 0;
+	int good = try(connection, deadlocks, errors, "BEGIN ISOLATION LEVEL %s", levels[rand_r(seed) % 3]);
+
+	for (int i = rand_r(seed) % 4; i >= 0 && good; i--)
+	{
+		id += 1 + rand_r(seed) % (PEOPLE / 4);
+		switch (rand_r(seed) % 6)
+		{
+			case 0:
+				good = try(connection, deadlocks, errors, "DELETE FROM person WHERE id BETWEEN %d AND %d", id, id + 2);
+				break;
+			case 1:
+				good = try(connection, deadlocks, errors, "UPDATE person SET age = %d, ward = ward + 1 WHERE id = %d", rand_r(seed) % 90, id);
+				break;
+			case 2:
+				good = try(connection, deadlocks, errors,
+						   "SAVEPOINT s; INSERT INTO person VALUES (%d, 1, '000', 'x', 1) ON CONFLICT DO NOTHING; ROLLBACK TO s", id);
+				break;
+			default:
+				good = try(connection, deadlocks, errors,
+						   "INSERT INTO person VALUES (%d, %d, '%03d', 'd%d', %d) ON CONFLICT (id) DO UPDATE SET zip = excluded.zip", id,
+						   rand_r(seed) % 90, rand_r(seed) % 1000, rand_r(seed) % 5, id);
+		}
+	}
+	return try(connection, deadlocks, errors, good && rand_r(seed) % 5 > 0 ? "COMMIT" : "ROLLBACK");
+}
+
+/* A session of its own until the time is over.  Exits with 1 for a deadlock, 2 for any other error. */
+static void
+write_for(int number, time_t end)
+{
+	unsigned seed = 17 * number + 1;
+	PGconn *connection = start_session();
+	int deadlocks = 0;
+	int errors = 0;
+	long done = 0;
+
+	while (time(NULL) < end)
+	{
+		change(connection, &seed, &deadlocks, &errors);
+		/* Now and then the session is gone in the middle of a transaction, its process killed. */
+		if (number == 0 && ++done % 50 == 0)
+		{
+			query(connection, "BEGIN");
+			query(connection, "DELETE FROM person WHERE id % 7 = 0");
+			PQfinish(connection);
+			connection = start_session();
+		}
+	}
+	PQfinish(connection);
+	_exit(deadlocks > 0 ? 1 : errors > 0 ? 2 : 0);
+}
+
+/* Reads until the time is over: the number of answers in which some group was too small. */
+static int
+read_until(PGconn *connection, time_t end, long *answers)
+{
+	int wrong = 0;
+
+	while (time(NULL) < end)
+	{
+		char *least = query(connection, "SELECT coalesce(min(n), 1000) FROM (SELECT count(*) AS n FROM kept GROUP BY age, zip) q");
+
+		wrong += atoi(least) < K;
+		free(least);
+		(*answers)++;
+	}
+	return wrong;
+}
+
+static void
+check_end(PGconn *connection)
+{
+	char *got;
+
+	got = query(connection, "SELECT count(*) FROM (SELECT g_id FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id"
+							" GROUP BY g_id, g_size HAVING g_size <> count(m_group) OR g_size < 4) q");
+	ok(strcmp(got, "0") == 0, "every group has its k, and as many members as it says", got);
+	got = query(connection, "SELECT count(*) FROM ((SELECT * FROM person EXCEPT SELECT c1, c2, c3, c4, c5 FROM kanon.members_1)"
+							" UNION ALL (SELECT c1, c2, c3, c4, c5 FROM kanon.members_1 EXCEPT SELECT * FROM person)) q");
+	ok(strcmp(got, "0") == 0, "nothing is lost and nothing left over", got);
+	got = query(connection, "SELECT count(*) FROM kanon.members_1 WHERE m_group IS NULL AND EXISTS (SELECT FROM kanon.groups_1)");
+	ok(strcmp(got, "0") == 0, "nobody waits", got);
+	got = query(connection, "SELECT count(*) FROM kanon.members_1 m JOIN kanon.groups_1 g ON g_id = m_group"
+							" WHERE NOT (kanon.avlike(g.c2, m.c2) AND kanon.avlike(g.c3, m.c3))");
+	ok(strcmp(got, "0") == 0, "everybody is in the cell of the group", got);
+	got = query(connection, "SELECT kanon.refresh('kept')");
+	ok(strcmp(got, "0") == 0, "refresh finds nothing to do", got);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *seconds = argc > 2 ? argv[2] : getenv("KANON_STRESS_SECONDS");
+	time_t end;
+	PGconn *connection;
+	int wrong;
+	long answers = 0;
+	int deadlocks = 0;
+	int errors = 0;
+	char text[100];
+
+	connection_string = argc > 1 ? argv[1] : "";
+	connection = start_session();
+	query(connection, "CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer)");
+	query(connection, "INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5, i FROM generate_series(1, 300) AS i");
+	query(connection, "SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3)");
+	query(connection, "SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',"
+					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k => 4, materialized => true)");
+	end = time(NULL) + (seconds ? atoi(seconds) : 6);
+	for (int i = 0; i < WRITERS; i++)
+	{
+		if (fork() == 0)
+			write_for(i, end);
+	}
+	wrong = read_until(connection, end, &answers);
+	for (int i = 0; i < WRITERS; i++)
+	{
+		int status;
+
+		wait(&status);
+		deadlocks += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+		errors += !WIFEXITED(status) || WEXITSTATUS(status) > 1;
+	}
+	snprintf(text, sizeof(text), "%d of %ld answers", wrong, answers);
+	ok(wrong == 0 && answers > 0, "no answer ever had a group below k", text);
+	ok(deadlocks == 0, "no session met a deadlock", "deadlocks");
+	ok(errors == 0, "no session met any other error than 40001 and 23505", "errors");
+	check_end(connection);
+	printf("# %s transactions committed\n", query(connection, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"));
+	printf("1..%d\n", tests);
+	PQfinish(connection);
+	return 0;
+}
