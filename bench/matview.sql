@@ -2,7 +2,7 @@
 SET client_min_messages = warning;
 CREATE EXTENSION kanon;
 SELECT kanon.create_interval_dgh('ages', 0, '{5, 10, 20, 40}'), kanon.create_prefix_dgh('zips', 5),
-    kanon.import_dgh('educations', (SELECT array_agg(format('education %s;some %s;%s;*', i, i / 3, i / 8)) FROM generate_series(0, 15) AS i)),
+    kanon.import_dgh('educations', (SELECT array_agg(format('education %s;some %s;%s;*', i, i / 4, i / 8)) FROM generate_series(0, 15) AS i)),
     kanon.import_dgh('occupations', (SELECT array_agg(format('occupation %s;some %s;*', i, i / 4)) FROM generate_series(0, 13) AS i)) \g /dev/null
 CREATE SEQUENCE ids;
 SELECT setseed(0.5) \g /dev/null

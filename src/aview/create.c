@@ -142,6 +142,8 @@ check_materialized(const AViewRequest *request)
 		not_yet("materialized groups with match => 'witness'");
 	if (request->has_block_size)
 		not_yet("materialized groups with block_size");
+	if (strcmp(request->algorithm, "datafly") != 0)
+		not_yet("materialized groups of an algorithm other than datafly");
 }
 
 static void
@@ -603,6 +605,7 @@ kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the name of an anonymization view must not be null")));
 	aview = load_to_alter(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	aview_check_not_materialized(aview);
 	check_change(fcinfo, aview);
 	values[0] = Int32GetDatum(aview->id);
 	for (int i = 1; i < 6; i++)

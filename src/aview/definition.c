@@ -352,6 +352,16 @@ aview_load(int32 id)
 	return aview;
 }
 
+void
+aview_check_not_materialized(const AView *aview)
+{
+	if (aview->materialized)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("anonymization view \"%s\" is materialized, and its groups were made for what it says", get_rel_name(aview->view)),
+				 errhint("Drop it and create it anew, if earlier answers may be compared.")));
+}
+
 bool
 aview_exists(int32 id)
 {

@@ -163,6 +163,7 @@ kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
 	AView *aview = load_for(PG_GETARG_OID(0), ACL_NO_RIGHTS);
 
+	aview_check_not_materialized(aview);
 	progress_start(fcinfo);
 	aview_store_recoding(aview);
 	progress_end();

@@ -306,7 +306,12 @@ create_triggers(int32 id, Oid table)
 			elog(ERROR, "could not create a trigger on \"%s\"", get_rel_name(table));
 	}
 	SPI_finish();
-	/* Rows that replication brings are rows, too. */
+}
+
+/* Rows that replication brings are rows, too.  This fires follow_tables, for which no trigger must be missing by now. */
+static void
+enable_triggers(int32 id, Oid table)
+{
 	for (int i = 0; i < (int) lengthof(events); i++)
 		aview_run_as_extension(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified_name(table), trigger_name(id, events[i].event)), 0, NULL, NULL, NULL);
 }
@@ -339,6 +344,8 @@ materialize(AView *aview)
 	/* From here on nobody changes the base table before we commit. */
 	foreach (cell, tables)
 		create_triggers(aview->id, lfirst_oid(cell));
+	foreach (cell, tables)
+		enable_triggers(aview->id, lfirst_oid(cell));
 	CommandCounterIncrement();
 	keeper_lock(aview->id);
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -402,6 +409,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	Oid base = InvalidOid;
 	List *wanted;
 	List *present;
+	List *created = NIL;
 	ListCell *cell;
 	bool changed = false;
 
@@ -413,7 +421,10 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	{
 		/* A foreign one has no transition tables: its rows come with refresh. */
 		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE)
+		{
 			create_triggers(id, lfirst_oid(cell));
+			created = lappend_oid(created, lfirst_oid(cell));
+		}
 		changed = true;
 	}
 	foreach (cell, list_difference_oid(present, wanted))
@@ -421,6 +432,8 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 		drop_triggers(id, lfirst_oid(cell));
 		changed = true;
 	}
+	foreach (cell, created)
+		enable_triggers(id, lfirst_oid(cell));
 	if (changed)
 		pending_reconcile(id);
 	PG_RETURN_VOID();

@@ -146,7 +146,7 @@ forget_groups(AView *aview)
 	Oid types[2] = {INT4OID, TEXTOID};
 	Datum values[2] = {Int32GetDatum(aview->id)};
 
-	aview_store_sequence(aview);
+	aview_store_recoding(aview);
 	CommandCounterIncrement();
 	values[1] = CStringGetTextDatum(matview_chain(aview_load(aview->id)));
 	aview_run_as_extension("UPDATE kanon.aview SET chain = $2 WHERE id OPERATOR(pg_catalog.=) $1", 2, types, values, NULL);
