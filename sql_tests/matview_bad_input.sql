@@ -48,7 +48,7 @@ SELECT make('twice', 'SELECT p.id, p.age FROM person p JOIN visit v ON v.patient
 DROP VIEW joined, today;
 
 -- Triggers that are off or gone: refresh says so, and brings in what was missed.
-SELECT make('kept', 'SELECT * FROM person') \gset
+SELECT make('kept', 'SELECT * FROM person');
 SELECT id AS number FROM kanon.aview \gset
 ALTER TABLE person DISABLE TRIGGER USER;
 DELETE FROM person WHERE id = 3;
@@ -74,10 +74,10 @@ SELECT count(*) FROM kept;
 SELECT kanon.refresh('kept');
 SELECT kanon.groups('kept');
 \set VERBOSITY terse
-SELECT count(*) FROM kanon.members_7;
+SELECT count(*) FROM kanon.members_:number;
 \set VERBOSITY default
 CREATE TEMP TABLE mine (id integer PRIMARY KEY, nick text, age integer, zip text);
-CREATE TRIGGER spoof AFTER INSERT ON mine REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION kanon.keep_groups('7');
+CREATE TRIGGER spoof AFTER INSERT ON mine REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION kanon.keep_groups(:'number');
 INSERT INTO mine VALUES (1, 'x', 1, '1');
 RESET ROLE;
 -- What was published stays what it is: another k, another sequence.

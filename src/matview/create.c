@@ -49,6 +49,13 @@ odd_column_walker(Node *node, void *context)
 	return expression_tree_walker(node, odd_column_walker, context);
 }
 
+/* The base table and all below it; foreign ones have no transition tables. */
+List *
+matview_tables(Oid base)
+{
+	return find_all_inheritors(base, NoLock, NULL);
+}
+
 /*
  * Can the rows of the source be told from rows of one table, each from one, at any
  * time?  Then triggers on that table do.
@@ -73,17 +80,10 @@ source_has_triggers(const AView *aview, Oid *base)
 		check_enable_rls(rte->relid, aview->owner, true) == RLS_ENABLED)
 		return false;
 	/* ONLY leaves out the children; the triggers would see them. */
-	if (!rte->inh && has_subclass(rte->relid))
+	if (!rte->inh && list_length(matview_tables(rte->relid)) > 1)
 		return false;
 	*base = rte->relid;
 	return true;
-}
-
-/* The base table and all below it; foreign ones have no transition tables. */
-List *
-matview_tables(Oid base)
-{
-	return find_all_inheritors(base, NoLock, NULL);
 }
 
 static bool
@@ -158,7 +158,7 @@ ids_are_key(const AView *aview, Oid base)
 			columns = bms_add_member(columns, column);
 	}
 	/* A key of a table says nothing about tables that inherit from it. */
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || !has_subclass(base))
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || list_length(matview_tables(base)) == 1)
 	{
 		foreach (cell, RelationGetIndexList(rel))
 			result = result || index_is_key(lfirst_oid(cell), columns);

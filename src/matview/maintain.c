@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -283,18 +284,30 @@ restore_closeness(Maintenance *maintenance)
 	}
 }
 
+/* Said with errors, such as that of an identifier that the source has twice. */
+static void
+name_view(void *arg)
+{
+	Maintenance *maintenance = arg;
+
+	errcontext("groups of materialized anonymization view \"%s\"", get_rel_name(maintenance->keeper->aview->view));
+}
+
 int64
 maintenance_end(Maintenance *maintenance)
 {
 	MemoryContext old = MemoryContextSwitchTo(maintenance->context);
 	int64 changes = maintenance->changes;
+	ErrorContextCallback context = {error_context_stack, name_view, maintenance};
 
+	error_context_stack = &context;
 	dissolve_weakened(maintenance);
 	arrive(&maintenance->stored, maintenance->arrivals, true);
 	restore_closeness(maintenance);
 	tuplestore_end(maintenance->arrivals);
 	ExecDropSingleTupleTableSlot(maintenance->slot);
 	stored_close(&maintenance->stored);
+	error_context_stack = context.previous;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(maintenance->context);
 	return changes;
