@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 CREATE ROLE matview_analyst;
 RESET client_min_messages;
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, born date, region text, disease text, ward integer);
-INSERT INTO person SELECT i, nullif(i * 7 % 90, 14), lpad((i * 131 % 1000)::text, 3, '0'), date '1950-01-01' + i * 37 % 20000,
+INSERT INTO person SELECT i, nullif(i * 7 % 5 * 10, 20), lpad((i * 37 % 12 * 83)::text, 3, '0'), date '1950-01-01' + i * 37 % 4 * 5000,
 	(ARRAY ['north', 'south', 'east', 'west', 'elsewhere', NULL])[1 + i % 6], (ARRAY ['flu', 'hiv', 'ulcer', NULL])[1 + i % 4], i % 10
 FROM generate_series(1, 600) AS i;
 DO $$
@@ -20,7 +20,7 @@ BEGIN
 		quasi_ids => '{"age": "ages", "zip": "zips", "born": "days", "region": "regions"}', sensitive => '{"disease": "diseases"}', k => 3, materialized => true);
 END
 $$;
-INSERT INTO person SELECT 1000 + i, i * 11 % 95, lpad((i * 17 % 1010)::text, 3, '0'), date '1950-01-01' + i * 97 % 20000,
+INSERT INTO person SELECT 1000 + i, i * 11 % 95, lpad((i * 17 % 12 * 83)::text, 3, '0'), date '1950-01-01' + i * 97 % 20000,
 	(ARRAY ['north', 'south', 'nowhere'])[1 + i % 3], 'flu', i % 10 FROM generate_series(1, 40) AS i;
 
 -- The rows that the node reads through indexes are those that the whole view has.
@@ -29,14 +29,14 @@ CREATE TABLE condition (c text);
 INSERT INTO condition
 	SELECT format('age = %s', a) FROM generate_series(0, 95, 5) AS a
 	UNION ALL SELECT format('age = %L', a) FROM unnest('{14,14.5,[10,20),*,abc}'::text[]) AS a
-	UNION ALL SELECT format('zip = %L', lpad((z * 37 % 1000)::text, 3, '0')) FROM generate_series(1, 20) AS z
-	UNION ALL SELECT format('zip = %L', z) FROM unnest('{12*,1**,1234,*,***,}'::text[]) AS z
+	UNION ALL SELECT format('zip = %L', lpad((z * 83 % 1000)::text, 3, '0')) FROM generate_series(1, 20) AS z
+	UNION ALL SELECT format('zip = %L', z) FROM unnest('{12*,1**,1234,*,***}'::text[]) AS z
 	UNION ALL SELECT format('born = %L', d) FROM unnest('{1960-05-05,1990,1970-01-01,2020-01-01,never}'::text[]) AS d
 	UNION ALL SELECT format('born = date %L', d) FROM unnest('{1960-05-05,1970-01-01}'::text[]) AS d
 	UNION ALL SELECT format('born = timestamp %L', d) FROM unnest('{1960-05-05 10:00,1970-01-01 00:00}'::text[]) AS d
 	UNION ALL SELECT format('region = %L', r) FROM unnest('{north,upper,nowhere,elsewhere,xyz,*}'::text[]) AS r
 	UNION ALL SELECT unnest(ARRAY ['region IS NULL', 'age IN (30, 44)', 'age BETWEEN 20 AND 25', 'age < 5', 'zip AVLIKE_', 'disease = ''infection''', 'disease IS NULL', 'ward = 3', 'ward = 3 AND age = 33',
-		'age = 33 AND zip = ''120''', 'age = 33 AND region = ''north'' AND ward > 4', 'id = 5', 'id IS NULL', 'age = 33 OR ward = 2', 'region = zip', 'age = ward']);
+		'age = 30 AND zip = ''166''', 'age = 33 AND region = ''north'' AND ward > 4', 'id = 5', 'id IS NULL', 'age = 33 OR ward = 2', 'region = zip', 'age = ward::text']);
 DELETE FROM condition WHERE c ~ 'AVLIKE_';
 CREATE FUNCTION differs(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -52,8 +52,8 @@ SELECT c FROM condition WHERE differs(c) IS NOT NULL;
 -- Parameters: a generic plan looks each value up in the index.
 PREPARE asked(text, int) AS SELECT count(*) FROM kept WHERE zip = $1 AND ward <> $2;
 SET plan_cache_mode = force_generic_plan;
-EXECUTE asked('131', 3);
-SELECT count(*) FROM whole WHERE zip = '131' AND ward <> 3;
+EXECUTE asked('166', 3);
+SELECT count(*) FROM whole WHERE zip = '166' AND ward <> 3;
 EXECUTE asked('1**', 3);
 SELECT count(*) FROM whole WHERE zip = '1**' AND ward <> 3;
 EXECUTE asked(NULL, 3);
@@ -62,17 +62,17 @@ RESET plan_cache_mode;
 SELECT count(*) FROM (VALUES (33), (44)) AS v (a) JOIN kept ON kept.age = v.a;
 SELECT count(*) FROM (VALUES (33), (44)) AS v (a) JOIN whole ON whole.age = v.a;
 SELECT v.z, (SELECT count(*) FROM kept WHERE kept.zip = v.z) = (SELECT count(*) FROM whole WHERE whole.zip = v.z) AS same
-FROM (VALUES ('131'), ('262'), (NULL)) AS v (z);
+FROM (VALUES ('166'), ('249'), (NULL)) AS v (z);
 SELECT count(kept) = count(*) AS rows FROM kept;
 -- The plan uses an index on the groups.
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT ward FROM kept WHERE zip = '131';
+EXPLAIN (COSTS OFF) SELECT ward FROM kept WHERE zip = '166';
 RESET enable_seqscan;
 
 -- An analyst sees the plan's shape, and no numbers, inner plan, stored table or error of it.
 GRANT SELECT ON kept TO matview_analyst;
 SET ROLE matview_analyst;
-EXPLAIN SELECT ward FROM kept WHERE zip = '131' AND ward = 3;
+EXPLAIN SELECT ward FROM kept WHERE zip = '166' AND ward = 3;
 SELECT count(*) = 640 AS all_rows FROM kept;
 SELECT * FROM kanon.groups('kept');
 SELECT * FROM kept FOR UPDATE;
@@ -81,13 +81,14 @@ INSERT INTO kept VALUES (1);
 -- A function of one's own sees published rows only.
 CREATE FUNCTION pg_temp.peek(integer, kanon.generalized) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 BEGIN
-	IF $2::text !~ '[*[]' THEN
-		RAISE NOTICE 'saw %', $2;
+	-- Only ages of at least three people are published as they are, and no identifier.
+	IF $1 IS NOT NULL OR $2::text IN ('77', '88', '66') THEN
+		RAISE NOTICE 'saw %, %', $1, $2;
 	END IF;
 	RETURN true;
 END
 $$;
-SELECT count(*) = (SELECT count(*) FROM kept WHERE ward = 3) AS same FROM kept WHERE pg_temp.peek(id, zip) AND ward = 3 AND age = 33;
+SELECT count(*) FROM kept WHERE pg_temp.peek(id, age) AND ward = 3 AND age = 33;
 RESET ROLE;
 
 -- l holds when members go; t after every change.
