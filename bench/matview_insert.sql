@@ -3,4 +3,4 @@
 \set sex random(0, 1)
 \set education random_gaussian(0, 15, 3)
 \set occupation random(0, 13)
-INSERT INTO TABLE VALUES (nextval('ids'), :age, lpad((:zip * 7919 % 100000)::text, 5, '0'), CASE :sex WHEN 0 THEN 'm' ELSE 'f' END, 'education ' || :education, 'occupation ' || :occupation, 'disease ' || :age % 7, :zip);
+INSERT INTO TABLE VALUES (nextval('ids'), :age, lpad((:zip * 7919 % 100000)::text, 5, '0'), (ARRAY ['m', 'f'])[:sex + 1], 'education ' || :education, 'occupation ' || :occupation, 'disease ' || :age % 7, :zip);

@@ -6,7 +6,7 @@ DO $$
 DECLARE
     tab text;
 BEGIN
-    FOR tab IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '^(groups|members)_' LOOP
+    FOR tab IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relkind = 'r' AND relname ~ '^(groups|members)_' LOOP
         EXECUTE 'ANALYZE ' || tab;
     END LOOP;
 END
@@ -24,6 +24,14 @@ BEGIN
     RETURN round((SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM unnest(spent) AS x)::numeric, 2);
 END
 $$;
+CREATE FUNCTION rows_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    result bigint;
+BEGIN
+    EXECUTE query INTO result;
+    RETURN result;
+END
+$$;
 SELECT rpad('condition', 46) || ' ' || rpad('rows', 8) || ' ' || rpad('logical ms', 12) || ' ' || rpad('stored ms', 12) || ' ratio (at least 20)';
 DO $$
 BEGIN
@@ -33,7 +41,7 @@ BEGIN
     INSERT INTO asked VALUES ('age = 3 AND education = ''education 1'''), ('zip = ''99999''');
 END
 $$;
-SELECT rpad(condition, 46) || ' ' || rpad((xpath('//text()', query_to_xml('SELECT count(*) FROM stored_loaded WHERE ' || condition, false, true, '')))[1]::text, 8),
-    rpad(logical::text, 12) || ' ' || rpad(stored::text, 12) || ' ' || round(logical / stored, 1)
-FROM (SELECT condition, median_ms('SELECT count(other) FROM view_loaded WHERE ' || condition, greatest(1, :rounds / 2)) AS logical,
+SELECT rpad(condition, 46) || ' ' || rpad(found::text, 8) || ' ' || rpad(logical::text, 12) || ' ' || rpad(stored::text, 12) || ' ' || round(logical / stored, 1)
+FROM (SELECT condition, rows_of('SELECT count(*) FROM stored_loaded WHERE ' || condition) AS found,
+    median_ms('SELECT count(other) FROM view_loaded WHERE ' || condition, greatest(1, :rounds / 2)) AS logical,
     median_ms('SELECT count(other) FROM stored_loaded WHERE ' || condition, :rounds) AS stored FROM asked) AS q;

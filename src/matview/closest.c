@@ -11,8 +11,8 @@
  * best, and the longest of the row's prefixes among the keys finds it.  Any other
  * group has to climb to the first cell that it shares with the row; those that
  * share a low one are next to the row in the order of keys.  The search goes out
- * from there, both ways, until the row's own climb alone would cost more than the
- * best group so far, and looks at no more than a fixed number of groups.
+ * from there, both ways, until the row's own climb and that of k members by one
+ * edge would cost more than the best group so far, and looks at no more than a fixed number of groups.
  */
 #include "matview/matview.h"
 
@@ -63,14 +63,7 @@ climb_cost(Search *search, int step)
 	if (search->climb[step] >= 0)
 		return search->climb[step];
 	for (int i = 0; i < keeper->aview->nquasi; i++)
-	{
-		bool from_null;
-		bool to_null;
-		Datum from = keeper_cell_value(keeper, search->codes, i, search->floor, &from_null);
-		Datum to = keeper_cell_value(keeper, search->codes, i, step, &to_null);
-
-		cost += keeper_distance(keeper, i, from, from_null, to, to_null);
-	}
+		cost += keeper_climb(keeper, search->codes, i, search->floor, step);
 	return search->climb[step] = cost;
 }
 
@@ -201,6 +194,7 @@ search_side(Search *search, Relation index, bool up)
 {
 	Stored *stored = search->stored;
 	int nsteps = stored->keeper->anonymizer->recoder->nsteps;
+	double least = stored->keeper->aview->k * stored->keeper->least_climb;
 	ScanKeyData scan_key;
 	SysScanDesc scan = scan_from(stored, index, search->key, search->length, up, &scan_key);
 
@@ -214,10 +208,14 @@ search_side(Search *search, Relation index, bool up)
 			break;
 		group = stored_group_copy(stored, tuple);
 		step = nsteps - common_prefix(group->key, group->length, search->key, search->length);
-		/* Farther ones share less: the row alone would have to climb as high, or higher. */
-		if (climb_cost(search, step) >= search->least)
+		/*
+		 * Farther ones share less: the row would have to climb as high, or higher, and at
+		 * least k members by at least one edge.
+		 */
+		if (climb_cost(search, step) + least >= search->least)
 			break;
-		consider(search, group, step);
+		if (climb_cost(search, step) + group->size * stored->keeper->least_climb < search->least || step == group->step)
+			consider(search, group, step);
 	}
 	systable_endscan_ordered(scan);
 }

@@ -127,6 +127,16 @@ make_keeper(int32 id)
 	for (int i = 0; i < keeper->anonymizer->nids; i++)
 		init_id_key(keeper, i, keeper->anonymizer->ids[i]);
 	prepare_hashes(keeper);
+	if (!source_has_triggers(keeper->aview, &keeper->base))
+		keeper->base = InvalidOid;
+	keeper->least_climb = 0.5;
+	for (int i = 0; i < keeper->aview->nquasi; i++)
+	{
+		Dgh *dgh = keeper->aview->columns[keeper->aview->quasi[i]].dgh;
+
+		if (dgh)
+			keeper->least_climb = Min(keeper->least_climb, 1.0 / Max(dgh->diameter, 1));
+	}
 	/* Only what is whole is kept. */
 	MemoryContextSetParent(context, CacheMemoryContext);
 	MemoryContextSwitchTo(old);
@@ -170,8 +180,8 @@ forget(Datum arg, Oid relation)
 	{
 		Keeper *keeper = entry->keeper;
 
-		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->groups ||
-					   relation == keeper->members))
+		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base ||
+					   relation == keeper->groups || relation == keeper->members))
 			keeper->stale = true;
 	}
 }
@@ -257,6 +267,28 @@ keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool
 
 	*isnull = level == 0 && code == NULL_CODE;
 	return *isnull ? (Datum) 0 : recoder->columns[column]->levels[level].values[code];
+}
+
+/* The same from a row's value at one step to that at a later one: each level is an edge, until the root. */
+double
+keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int to_step)
+{
+	Recoder *recoder = keeper->anonymizer->recoder;
+	Dictionary *dictionary = recoder->columns[column];
+	int level = recoder_level(recoder, from_step, column);
+	int last = recoder_level(recoder, to_step, column);
+	int32 code = dictionary_climb(dictionary, codes[column], 0, level);
+	int edges = 0;
+
+	for (; level < last; level++)
+	{
+		int32 above = dictionary->levels[level].parent[code];
+
+		edges += (level == 0 && code == NULL_CODE) ||
+				 !gen_identical(dictionary->levels[level].values[code], dictionary->levels[level + 1].values[above]);
+		code = above;
+	}
+	return dictionary->dgh ? (double) edges / Max(dictionary->dgh->diameter, 1) : 0.5 * edges;
 }
 
 /* Edges from a value up to another, over the most that there are between any two. */

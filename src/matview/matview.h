@@ -62,6 +62,8 @@ typedef struct Keeper
 	Anonymizer *anonymizer; /* codes rows; knows the privacy predicate */
 	bool chain_holds;		/* the groups were made with the view's present steps */
 	uint64 epoch;			/* of the hierarchies */
+	Oid base;				/* the table whose triggers keep the view; 0: none */
+	double least_climb;		/* the least that a climb of one edge costs */
 	TupleDesc row;			/* the source's columns */
 	TupleDesc arrival;		/* a floor, then those */
 
@@ -127,6 +129,7 @@ extern void keeper_lock(int32 id);
 extern char *matview_chain(const AView *aview);
 extern void keeper_key(Keeper *keeper, const int32 *codes, uint8 *key);
 extern double keeper_distance(Keeper *keeper, int column, Datum from, bool from_null, Datum to, bool to_null);
+extern double keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int to_step);
 extern Datum keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull);
 
 /* stored.c */

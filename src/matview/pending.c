@@ -132,7 +132,8 @@ typedef struct Feed
 	TupleTableSlot *base; /* of the base table */
 	ExprContext *econtext;
 	ExprState *where;
-	ExprState **columns;
+	AttrNumber *plain;	 /* of each column: the base table's column that it is, or 0 */
+	ExprState **columns; /* of the others */
 } Feed;
 
 static void
@@ -143,6 +144,7 @@ prepare_expressions(Feed *feed)
 	int i = 0;
 
 	feed->econtext = CreateStandaloneExprContext();
+	feed->plain = palloc0(feed->keeper->row->natts * sizeof(AttrNumber));
 	feed->columns = palloc0(feed->keeper->row->natts * sizeof(ExprState *));
 	if (source->jointree->quals)
 		feed->where = ExecInitQual(make_ands_implicit((Expr *) expression_planner((Expr *) copyObject(source->jointree->quals))), NULL);
@@ -150,7 +152,11 @@ prepare_expressions(Feed *feed)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
-		if (!entry->resjunk)
+		if (entry->resjunk)
+			continue;
+		if (IsA(entry->expr, Var))
+			feed->plain[i++] = ((Var *) entry->expr)->varattno;
+		else
 			feed->columns[i++] = ExecInitExpr(expression_planner((Expr *) copyObject(entry->expr)), NULL);
 	}
 }
@@ -174,8 +180,12 @@ feed_row(Feed *feed, bool present)
 		values[Anum_pending_present - 1] = BoolGetDatum(present);
 		values[Anum_pending_serial - 1] = Int64GetDatum(++serial);
 		for (int i = 0; i < ncolumns; i++)
-			values[Anum_pending_first - 1 + i] =
-				ExecEvalExpr(feed->columns[i], feed->econtext, &nulls[Anum_pending_first - 1 + i]);
+		{
+			bool *isnull = &nulls[Anum_pending_first - 1 + i];
+
+			values[Anum_pending_first - 1 + i] = feed->plain[i] ? slot_getattr(feed->econtext->ecxt_scantuple, feed->plain[i], isnull)
+																: ExecEvalExpr(feed->columns[i], feed->econtext, isnull);
+		}
 		/* Temporary files have to last until the transaction ends. */
 		CurrentResourceOwner = TopTransactionResourceOwner;
 		tuplestore_putvalues(feed->pending->rows, feed->pending->desc, values, nulls);
@@ -273,12 +283,11 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	int32 id = view_of_trigger(fcinfo);
 	Keeper *keeper;
-	Oid base;
 
 	if (!aview_exists(id))
 		return PointerGetDatum(NULL);
 	keeper = keeper_get(id);
-	if (!keeper->aview->materialized || !source_has_triggers(keeper->aview, &base))
+	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
 	{
 		ereport(WARNING,
 				(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more", get_rel_name(keeper->aview->view),
@@ -286,11 +295,11 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
 		return PointerGetDatum(NULL);
 	}
-	check_table(RelationGetRelid(trigger->tg_relation), base, keeper->aview);
+	check_table(RelationGetRelid(trigger->tg_relation), keeper->base, keeper->aview);
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
 		pending_reconcile(id);
 	else
-		note_changes(trigger, keeper, base);
+		note_changes(trigger, keeper, keeper->base);
 	return PointerGetDatum(NULL);
 }
 
