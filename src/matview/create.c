@@ -269,6 +269,8 @@ create_members(const AView *aview)
 	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX members_%d_id ON kanon.members_%d (%s)", aview->id, aview->id, ids.data), 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	/* Whatever default privileges say. */
+	aview_run_as_extension(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.groups_%d IS 'groups of a materialized anonymization view'", aview->id), 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.members_%d IS 'members of these groups, and raw values: for kanon alone'", aview->id), 0, NULL, NULL, NULL);
 }

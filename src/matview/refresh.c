@@ -114,8 +114,14 @@ matview_reconcile(Keeper *keeper)
 	Maintenance *maintenance = maintenance_start(keeper);
 	seen_hash *seen = seen_create(context, 1024, NULL);
 	int64 changes;
+	Oid user;
+	int security;
 
+	/* The owner's expressions, whoever changes the table. */
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(keeper->aview->owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	put_source(keeper, maintenance, seen, snapshot);
+	SetUserIdAndSecContext(user, security);
 	drop_unseen(maintenance, seen, snapshot);
 	maintenance_recall(maintenance);
 	changes = maintenance_end(maintenance);
