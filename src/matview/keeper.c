@@ -143,13 +143,24 @@ make_keeper(int32 id)
 	return keeper;
 }
 
+static void
+make_keepers(void)
+{
+	HASHCTL control = {.keysize = sizeof(int32), .entrysize = sizeof(KeeperEntry)};
+
+	keepers = hash_create("kanon keepers", 16, &control, HASH_ELEM | HASH_BLOBS);
+}
+
 /* The keeper of a view, valid until the end of the transaction's present work. */
 Keeper *
 keeper_get(int32 id)
 {
 	bool found;
-	KeeperEntry *entry = hash_search(keepers, &id, HASH_ENTER, &found);
+	KeeperEntry *entry;
 
+	if (keepers == NULL)
+		make_keepers();
+	entry = hash_search(keepers, &id, HASH_ENTER, &found);
 	if (!found)
 		entry->keeper = NULL;
 	if (entry->keeper && (entry->keeper->stale || entry->keeper->epoch != dgh_epoch() ||
@@ -175,6 +186,8 @@ forget(Datum arg, Oid relation)
 	HASH_SEQ_STATUS status;
 	KeeperEntry *entry;
 
+	if (keepers == NULL)
+		return;
 	hash_seq_init(&status, keepers);
 	while ((entry = hash_seq_search(&status)) != NULL)
 	{
@@ -189,9 +202,6 @@ forget(Datum arg, Oid relation)
 void
 keeper_init(void)
 {
-	HASHCTL control = {.keysize = sizeof(int32), .entrysize = sizeof(KeeperEntry)};
-
-	keepers = hash_create("kanon keepers", 16, &control, HASH_ELEM | HASH_BLOBS);
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
 }
 
