@@ -267,12 +267,19 @@ keeper_key(Keeper *keeper, const int32 *codes, uint8 *key)
 	}
 }
 
+/* The level of a column after a step of the chain. */
+static int
+level_at(const Recoder *recoder, int step, int column)
+{
+	return recoder->levels[step * recoder->ncolumns + column];
+}
+
 /* What a row's quasi-identifier is at a step. */
 Datum
 keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull)
 {
 	Recoder *recoder = keeper->anonymizer->recoder;
-	int level = recoder_level(recoder, step, column);
+	int level = level_at(recoder, step, column);
 	int32 code = dictionary_climb(recoder->columns[column], codes[column], 0, level);
 
 	*isnull = level == 0 && code == NULL_CODE;
@@ -285,8 +292,8 @@ keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int 
 {
 	Recoder *recoder = keeper->anonymizer->recoder;
 	Dictionary *dictionary = recoder->columns[column];
-	int level = recoder_level(recoder, from_step, column);
-	int last = recoder_level(recoder, to_step, column);
+	int level = level_at(recoder, from_step, column);
+	int last = level_at(recoder, to_step, column);
 	int32 code = dictionary_climb(dictionary, codes[column], 0, level);
 	int edges = 0;
 
