@@ -313,6 +313,7 @@ static void
 form_while_possible(Arrival *arrival)
 {
 	int k = arrival->keeper->anonymizer->recoder->k;
+	Tuplestorestate *arrived = arrival->rows;
 	int greatest;
 	int64 free;
 
@@ -324,8 +325,12 @@ form_while_possible(Arrival *arrival)
 	}
 	if (!arrival->any && greatest > 0 && tuplestore_tuple_count(arrival->rows) >= k)
 	{
+		Tuplestorestate *before = arrival->rows;
+
 		arrival->max_floor = greatest;
 		arrival->rows = form_groups(arrival);
+		if (before != arrived)
+			tuplestore_end(before);
 	}
 }
 
@@ -369,5 +374,7 @@ arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 	CommandCounterIncrement();
 	ExecDropSingleTupleTableSlot(arrival.slot);
 	ExecDropSingleTupleTableSlot(arrival.source);
+	if (arrival.rows != rows)
+		tuplestore_end(arrival.rows);
 	MemoryContextDelete(arrival.work);
 }

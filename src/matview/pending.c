@@ -459,6 +459,9 @@ apply_all(void)
 	list_sort(views, compare_ids);
 	foreach (cell, views)
 		apply_view(lfirst_int(cell));
+	/* Their files belong to the transaction, which asks for them before it frees memory. */
+	foreach (cell, pending)
+		tuplestore_end(((Pending *) lfirst(cell))->rows);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
