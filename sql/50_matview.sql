@@ -26,12 +26,19 @@ REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer) FROM PUBLIC;
 COMMENT ON FUNCTION kanon.follow_tables(integer) IS
     'puts the triggers of a materialized anonymization view on the tables that its rows come from';
 
+CREATE FUNCTION kanon.changes_heirs(command pg_ddl_command) RETURNS boolean
+    LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_changes_heirs';
+COMMENT ON FUNCTION kanon.changes_heirs(pg_ddl_command) IS 'does a command of an event trigger add or take away partitions or children?';
+-- Other changes of tables are none of our business: in a restore they come before the stored groups have their indexes.
 CREATE FUNCTION kanon.follow_partitions() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    PERFORM kanon.follow_tables(id) FROM kanon.aview WHERE maintained = 'triggers';
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE kanon.changes_heirs(c.command)) THEN
+        PERFORM kanon.follow_tables(id) FROM kanon.aview WHERE maintained = 'triggers';
+    END IF;
 END
 $$;
+COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: new partitions get the triggers of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
 CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE')
     EXECUTE FUNCTION kanon.follow_partitions();

@@ -24,6 +24,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "tcop/deparse_utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/formatting.h"
@@ -37,6 +38,7 @@
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(kanon_follow_tables);
+PG_FUNCTION_INFO_V1(kanon_changes_heirs);
 
 /* Columns that a transition table does not have. */
 static bool
@@ -439,6 +441,44 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	if (changed)
 		pending_reconcile(id);
 	PG_RETURN_VOID();
+}
+
+/* Does a part of ALTER TABLE? */
+static bool
+part_changes_heirs(const AlterTableCmd *part)
+{
+	switch (part->subtype)
+	{
+		case AT_AttachPartition:
+		case AT_DetachPartition:
+		case AT_DetachPartitionFinalize:
+		case AT_AddInherit:
+		case AT_DropInherit:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* changes_heirs(pg_ddl_command): does it add or take away partitions or children? */
+Datum
+kanon_changes_heirs(PG_FUNCTION_ARGS)
+{
+	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
+	ListCell *cell;
+
+	if (command->type == SCT_Simple && IsA(command->parsetree, CreateStmt))
+		PG_RETURN_BOOL(((CreateStmt *) command->parsetree)->inhRelations != NIL);
+	if (command->type != SCT_AlterTable)
+		PG_RETURN_BOOL(false);
+	foreach (cell, command->d.alterTable.subcmds)
+	{
+		CollectedATSubcmd *part = lfirst(cell);
+
+		if (IsA(part->parsetree, AlterTableCmd) && part_changes_heirs((AlterTableCmd *) part->parsetree))
+			PG_RETURN_BOOL(true);
+	}
+	PG_RETURN_BOOL(false);
 }
 
 /* Changes made while triggers were off, or gone, are missing. */
