@@ -53,12 +53,17 @@ typedef struct Anonymizer
 	Histogram *classes; /* known classes and their cells */
 } Anonymizer;
 
+/* The columns in their order, each in its place. */
+extern void row_layout(RowLayout *layout, const AView *aview, const Bitmapset *columns);
+
 extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Rows that are kept are counted from what is published of them. */
 extern void anonymizer_keep_rows(Anonymizer *anonymizer);
 
 /* Reads a row of the source into codes; false if it is not to be shown at all. */
 extern bool anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting);
+
+/* counting.c */
 
 /* Recodes the whole source; afterwards anonymizer->classes knows every class. */
 extern int64 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded);

@@ -129,7 +129,7 @@ show_source(AViewScanState *state, ExplainState *es)
 	groups = state->plan == PLAN_ANONYMIZE_FIRST && aview->block_size == 0 ? shards_groups(aview, columns) : NULL;
 	if (groups)
 		show_plan(state, "Histogram", groups, es);
-	show_plan(state, "Source", source_query(aview, list_make1_int(0), conditions, NIL), es);
+	show_plan(state, "Source", source_query(aview, source_least(aview), conditions, NIL), es);
 }
 
 void

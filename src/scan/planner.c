@@ -327,7 +327,7 @@ cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
 		return true;
 	if (region_template(aview) == NIL)
 		return false;
-	probe = source_plan(source_query(aview, list_make1_int(0), region_template(aview), NIL), false, NULL)->planTree;
+	probe = source_plan(source_query(aview, source_least(aview), region_template(aview), NIL), false, NULL)->planTree;
 	/* Groups of k rows are shared by the selected; larger cells cost more. */
 	probed = path->rows * 3;
 	probing = probed * (probe->total_cost + members * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
@@ -360,7 +360,7 @@ plan_selected(ViewPaths *paths, List *on_source)
 {
 	if (on_source == NIL)
 		return NULL;
-	return source_plan(source_query(paths->aview, list_make1_int(0), on_source, NIL), false, NULL)->planTree;
+	return source_plan(source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
 }
 
 /* The plan that selects first, if there is anything to select by. */
@@ -583,7 +583,7 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	/* A changed definition or hierarchy makes this plan stale. */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, paths.aview->view);
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, kanon_relation(DGH_TABLE));
-	source = source_plan(source_query(paths.aview, list_make1_int(0), NIL, NIL), false, NULL)->planTree;
+	source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL)->planTree;
 	paths.rows = source->plan_rows;
 	paths.cost = source->total_cost;
 	add_paths(&paths);

@@ -108,6 +108,13 @@ source_query(const AView *aview, List *columns, List *conditions, List *order_by
 	return query;
 }
 
+/* With a profile its rows are joined with their choices, whatever else is read. */
+List *
+source_least(const AView *aview)
+{
+	return list_make1_int(aview->profile ? aview->profile->found : 0);
+}
+
 PlannedStmt *
 source_plan(Query *query, bool parallel, ParamListInfo params)
 {
@@ -182,7 +189,7 @@ source_is_stable(const AView *aview)
 	/* Citus reads its tables on other servers, each time as they are then. */
 	if (OidIsValid(get_extension_oid("citus", true)))
 		return false;
-	return !has_unstable_table(source_plan(source_query(aview, list_make1_int(0), NIL, NIL), false, NULL));
+	return !has_unstable_table(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL));
 }
 
 /* A receiver that hands each row to a function. */

@@ -24,6 +24,8 @@
  * the number SOURCE_RTI and a column's number among the view's.
  */
 extern Query *source_query(const AView *aview, List *columns, List *conditions, List *order_by);
+/* The fewest columns that a query over the source can read, for what it costs and how it is planned. */
+extern List *source_least(const AView *aview);
 extern Var *source_column(const AView *aview, int column);
 extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo params);
 
