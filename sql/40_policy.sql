@@ -35,13 +35,13 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view, for whoever may read it.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', aview_guarantee.view);
     END IF;
-    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size INTO k, l, t, match, algorithm, block_size
+    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL INTO k, l, t, match, algorithm, block_size, materialized
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
@@ -266,6 +266,9 @@ BEGIN
     END IF;
     IF guarantee.t IS NOT NULL THEN
         said := said || format('The sensitive values of a group are distributed as in the whole, up to a distance of %s.', guarantee.t);
+    END IF;
+    IF guarantee.materialized THEN
+        said := said || 'Its groups are stored, and only ever become more general.'::text;
     END IF;
     said := said || CASE guarantee.match
         WHEN 'cover' THEN 'A condition finds whatever may satisfy it, and tells nothing about raw values.'

@@ -101,6 +101,7 @@ extern AView *aview_load(int32 id);
 extern bool aview_exists(int32 id);
 /* What stored groups were made for cannot be changed under them. */
 extern void aview_check_not_materialized(const AView *aview);
+extern void aview_check_logical(const AView *aview);
 extern int32 aview_id_of(Oid view);
 extern int32 aview_id_of_view(Oid relation);
 extern int32 aview_id_by_name(const char *name);

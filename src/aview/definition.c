@@ -362,6 +362,17 @@ aview_check_not_materialized(const AView *aview)
 				 errhint("Drop it and create it anew, if earlier answers may be compared.")));
 }
 
+/* What follows from today's rows is not what a materialized view has published. */
+void
+aview_check_logical(const AView *aview)
+{
+	if (aview->materialized)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this cannot be said of anonymization view \"%s\", which is materialized", get_rel_name(aview->view)),
+				 errhint("kanon.groups shows its stored groups, and kanon.k_anonymity measures what it publishes.")));
+}
+
 bool
 aview_exists(int32 id)
 {

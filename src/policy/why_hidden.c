@@ -222,6 +222,7 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	if (!pg_class_ownercheck(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	question.aview = aview_load(id);
+	aview_check_logical(question.aview);
 	question.ids = read_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
 	/* The source's functions are its owner's, whoever asks. */

@@ -58,6 +58,7 @@ pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *a
 	AllRows *rows;
 	int64 done = 0;
 
+	aview_check_logical(aview);
 	as_owner_start(&scope, aview->owner);
 	rows = allrows_start(aview, columns, GetActiveSnapshot());
 	for (;;)
