@@ -33,7 +33,7 @@ CREATE FUNCTION kanon.current_recipient() RETURNS text
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_current_recipient';
 COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
--- The guarantees of a view, for whoever may read it.
+-- The guarantees of a view; they are no secret.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
         OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -277,7 +277,7 @@ BEGIN
         said := said || format('People''s choices are the rows of %s where %s.', profile.choices, (
             SELECT string_agg(format('%I is the row''s %I', c.name, v.name), ' and ')
             FROM unnest(profile.choices_key) WITH ORDINALITY c (name, nr) JOIN unnest(profile.view_key) WITH ORDINALITY v (name, nr) USING (nr))
-            || coalesce(format(', %I is the purpose', profile.purpose), '') || coalesce(format(', %I is the recipient', profile.recipient), ''));
+            || coalesce(', ' || quote_ident(profile.purpose) || ' is the purpose', '') || coalesce(', ' || quote_ident(profile.recipient) || ' is the recipient', ''));
         said := said || ARRAY(SELECT format('%I is shown only if %s says so.', c.column, quote_ident(c.disclose)) FROM kanon.aview_columns(policy.view) c WHERE c.disclose IS NOT NULL);
         said := said || ARRAY(SELECT format('%I is shown only until the time in %s.', c.column, quote_ident(c.retain)) FROM kanon.aview_columns(policy.view) c WHERE c.retain IS NOT NULL);
         said := said || ARRAY(SELECT format('%I is generalized as far as %s says.', c.column, quote_ident(c.level)) FROM kanon.aview_columns(policy.view) c WHERE c.level IS NOT NULL);

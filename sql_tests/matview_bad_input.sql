@@ -100,3 +100,27 @@ SELECT kanon.why_hidden('measured_view', '1');
 SELECT rows, classes, k FROM kanon.k_anonymity('measured_view', '{age}');
 ALTER TABLE measured DISABLE TRIGGER ALL;
 SELECT topic, subject, measure, severity FROM kanon.audit('measured_view') WHERE severity <> 'ok' ORDER BY 1, 2, 3;
+
+-- Stored values are shown by their output functions: a cast to json is its author's code, and would run with our rights.
+CREATE ROLE matview_bad_owner;
+GRANT CREATE ON SCHEMA public TO matview_bad_owner;
+SET ROLE matview_bad_owner;
+CREATE TYPE mood AS ENUM ('ok', 'sad');
+CREATE FUNCTION evil(mood) RETURNS json LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE matview_bad_owner SUPERUSER'; RETURN '1'; END $$;
+CREATE CAST (mood AS json) WITH FUNCTION evil(mood);
+CREATE TABLE moods (id integer PRIMARY KEY, age integer, mood mood);
+INSERT INTO moods SELECT i, 20, 'ok' FROM generate_series(1, 4) AS i;
+SELECT kanon.create_anonymization_view('moods_view', 'SELECT * FROM moods', id => '{id}', quasi_ids => '{"age": null}', k => 2, materialized => true);
+SELECT size, identifiers, others FROM kanon.groups('moods_view');
+SELECT rolsuper FROM pg_roles WHERE rolname = 'matview_bad_owner';
+-- Stored rows are for an owner who may still read the table.
+RESET ROLE;
+ALTER TABLE moods OWNER TO CURRENT_USER;
+SET ROLE matview_bad_owner;
+SELECT count(*) FROM moods;
+SELECT count(*) FROM moods_view;
+SELECT count(*) FROM kanon.groups('moods_view');
+RESET ROLE;
+DROP TABLE moods CASCADE;
+DROP OWNED BY matview_bad_owner CASCADE;
+DROP ROLE matview_bad_owner;

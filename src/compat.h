@@ -66,6 +66,13 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_parse_analyze(statement, text) parse_analyze(statement, text, NULL, 0, NULL)
 #endif
 
+/* An error unless those that a query is checked as may read what it reads. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_check_permissions(query) ((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
+#else
+#define kanon_check_permissions(query) ((void) ExecCheckRTPerms((query)->rtable, true))
+#endif
+
 /* PostgreSQL 15 lets an extension have its prefix of settings to itself. */
 #if PG_VERSION_NUM >= 150000
 #define kanon_reserve_settings(prefix) MarkGUCPrefixReserved(prefix)

@@ -186,23 +186,65 @@ is_column(int rti, Node *node)
 	return true;
 }
 
-/* One of PostgreSQL's own operators, between a column of the view and a value from elsewhere. */
+/* A type whose values are compared without a chance of an error. */
+static bool
+is_plain_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case OIDOID:
+		case CHAROID:
+		case NAMEOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case BYTEAOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+		case UUIDOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * One of PostgreSQL's own comparisons for sorting, between a column of the view and
+ * a value from elsewhere.  Not LIKE, not those of records, arrays and jsonb: what
+ * fails for some values only tells by failing which ones it has met.
+ */
 static bool
 is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 {
 	Node *column = linitial(args);
 	Node *value = list_length(args) == 2 ? lsecond(args) : NULL;
+	Oid left;
+	Oid right;
 
-	/* In comparisons for sorting either side may be the column; elsewhere the right one is a pattern. */
-	if (value && !mentions(rti, column) && get_op_btree_interpretation(operator) != NIL)
+	if (value == NULL || function >= FirstNormalObjectId || get_op_btree_interpretation(operator) == NIL)
+		return false;
+	op_input_types(operator, &left, &right);
+	if (!is_plain_type(left) || !is_plain_type(right))
+		return false;
+	if (!mentions(rti, column))
 	{
 		Node *swap = column;
 
 		column = value;
 		value = swap;
 	}
-	return value && is_column(rti, column) && !mentions(rti, value) && function < FirstNormalObjectId &&
-		   get_func_rettype(function) == BOOLOID;
+	return is_column(rti, column) && !mentions(rti, value);
 }
 
 /*

@@ -4,6 +4,8 @@
  */
 #include "scan/stored.h"
 
+#include "executor/executor.h"
+
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -76,11 +78,19 @@ published_rows(const AView *aview)
 	return query;
 }
 
+/* The stored rows are for an owner who may read the source itself, as long as he may. */
+void
+stored_check_rights(const AView *aview)
+{
+	kanon_check_permissions(aview->source);
+}
+
 AView *
 stored_view(const AView *aview)
 {
 	AView *stored = palloc(sizeof(AView));
 
+	stored_check_rights(aview);
 	*stored = *aview;
 	stored->source = stored->rows = published_rows(aview);
 	stored->columns = palloc(aview->ncolumns * sizeof(AViewColumn));

@@ -12,6 +12,7 @@
 #include "scan/anonymizer.h"
 
 /* The same view with its published rows as its source. */
+extern void stored_check_rights(const AView *aview);
 extern AView *stored_view(const AView *aview);
 
 /*
