@@ -101,7 +101,7 @@ DO $$
 BEGIN
 	EXECUTE format('CREATE SERVER loopback FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
 		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database());
-	CREATE USER MAPPING FOR CURRENT_USER SERVER loopback;
+	EXECUTE format('CREATE USER MAPPING FOR CURRENT_USER SERVER loopback OPTIONS (user %L)', current_user);
 END
 $$;
 CREATE FOREIGN TABLE far (id integer, age integer, zip text, ward integer, income numeric) SERVER loopback OPTIONS (table_name 'person');

@@ -9,7 +9,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
-$node->safe_psql('postgres', 'CREATE ROLE analyst');
+$node->safe_psql('postgres', 'CREATE ROLE kanon_analyst');
 $node->safe_psql('postgres', 'CREATE DATABASE hospital');
 $node->safe_psql('hospital', <<~'END');
 	CREATE EXTENSION kanon;
@@ -37,12 +37,12 @@ $node->safe_psql('hospital', <<~'END');
 	INSERT INTO choices SELECT id, 'care', 'ward', id % 6, id % 5 > 0 FROM person;
 	SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
 		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient", "disclose": {"age": "ok"}}');
-	SELECT kanon.grant_access('analyst', 'care', 'ward', 'chosen');
+	SELECT kanon.grant_access('kanon_analyst', 'care', 'ward', 'chosen');
 	SELECT kanon.grant_access('public', 'care', 'ward');
 	SELECT kanon.create_anonymization_view('trees', 'SELECT age, zip, disease, ward FROM person', quasi_ids => '{"age": null, "zip": "zips", "disease": "it''s \"odd\""}',
 		k => 3, algorithm => 'mondrian');
 	CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
-	GRANT SELECT ON people TO analyst;
+	GRANT SELECT ON people TO kanon_analyst;
 	COMMENT ON VIEW people IS 'anonymous';
 	END
 
@@ -69,7 +69,7 @@ sub contents
 		SELECT * FROM kanon.generalization_sequence('people');
 		SELECT last_value, is_called FROM kanon.aview_serial;
 		SELECT obj_description('people'::regclass);
-		SET ROLE analyst;
+		SET ROLE kanon_analyst;
 		SELECT count(*) FROM people WHERE zip = '013';
 		EXPLAIN SELECT * FROM people WHERE ward = 3;
 		END

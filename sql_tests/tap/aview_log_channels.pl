@@ -17,7 +17,7 @@ $node->append_conf('postgresql.conf', <<~'END');
 $node->start;
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
-	CREATE ROLE analyst;
+	CREATE ROLE kanon_analyst;
 	CREATE TABLE person (name text PRIMARY KEY, age integer, zip text, disease text, ward integer);
 	INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'flu', i % 100 FROM generate_series(1, 1234) i;
 	INSERT INTO person VALUES ('Lonely', 4321, 'SECRET', 'plague', 777);
@@ -27,7 +27,7 @@ $node->safe_psql('postgres', <<~'END');
 	SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
 		quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4);
-	GRANT SELECT ON people TO analyst;
+	GRANT SELECT ON people TO kanon_analyst;
 	END
 
 # The messages that a role's query gets.  The library is loaded before: what loading says is no part of it.
@@ -45,11 +45,11 @@ for my $plan (qw(anonymize_first select_first function))
 {
 	for my $query ('SELECT * FROM people WHERE ward = 777', "SELECT count(*) FROM people WHERE disease = 'plague'")
 	{
-		my $said = messages('analyst', "SET kanon.plan = $plan", $query);
+		my $said = messages('kanon_analyst', "SET kanon.plan = $plan", $query);
 		like($said, qr/plan:.*Scan/s, "$plan: auto_explain explains the query");
 		unlike($said, qr/person|SECRET|4321|rows=1/, "$plan: auto_explain says nothing about the source: $query");
 
-		$said = messages('analyst', "SET kanon.plan = $plan; SET debug_print_plan = on", $query);
+		$said = messages('kanon_analyst', "SET kanon.plan = $plan; SET debug_print_plan = on", $query);
 		like($said, qr/PLANNEDSTMT/, "$plan: debug_print_plan prints");
 		# The raw values of Lonely: 4321 is 225 16 0 0, SECRET is 83 69 67 82 69 84.
 		unlike($said, qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/, "$plan: debug_print_plan shows no raw value: $query");
@@ -61,7 +61,7 @@ for my $plan (qw(anonymize_first select_first function))
 # The other way round: whoever may read the source is told.
 like(messages('postgres', 'SET kanon.plan = select_first', 'SELECT * FROM people WHERE ward = 777'),
 	qr/Scan.* on person/, 'auto_explain explains the source to a superuser');
-unlike(messages('analyst', 'SET debug_print_parse = on; SET debug_print_rewritten = on; SET kanon.plan = select_first',
+unlike(messages('kanon_analyst', 'SET debug_print_parse = on; SET debug_print_rewritten = on; SET kanon.plan = select_first',
 		'SELECT * FROM people WHERE ward = 777'),
 	qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/, 'nor do the other prints show a raw value');
 

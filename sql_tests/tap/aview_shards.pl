@@ -27,7 +27,7 @@ my $rows = <<~'END';
 $main->safe_psql('postgres', <<~END);
 	CREATE EXTENSION kanon;
 	CREATE EXTENSION postgres_fdw;
-	CREATE ROLE analyst;
+	CREATE ROLE kanon_analyst;
 	CREATE TABLE whole ($columns);
 	ALTER TABLE whole ADD PRIMARY KEY (id);
 	CREATE TABLE spread ($columns) PARTITION BY HASH (id);
@@ -72,8 +72,8 @@ $main->safe_psql('postgres', <<~END);
 	INSERT INTO repeats TABLE whole_repeats;
 	SELECT kanon.create_interval_dgh('ages', 0, '{5, 10, 50}');
 	SELECT kanon.create_prefix_dgh('zips', 3);
-	GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst;
-	REVOKE SELECT ON whole, spread FROM analyst;
+	GRANT SELECT ON ALL TABLES IN SCHEMA public TO kanon_analyst;
+	REVOKE SELECT ON whole, spread FROM kanon_analyst;
 	END
 
 # view NAME, SOURCE, OPTIONS: the same view over a table and over its shards.
@@ -81,7 +81,7 @@ sub view
 {
 	my ($name, $source, $options) = @_;
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('$name', 'SELECT * FROM $source', id => '{id}',
-		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', $options); GRANT SELECT ON $name TO analyst");
+		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', $options); GRANT SELECT ON $name TO kanon_analyst");
 	return;
 }
 
@@ -89,7 +89,7 @@ sub view
 sub rows_of
 {
 	my ($view, $where) = @_;
-	return $main->safe_psql('postgres', "SET ROLE analyst; SELECT v::text FROM $view v WHERE $where ORDER BY v::text COLLATE \"C\"");
+	return $main->safe_psql('postgres', "SET ROLE kanon_analyst; SELECT v::text FROM $view v WHERE $where ORDER BY v::text COLLATE \"C\"");
 }
 
 # What the shards were asked since the last time.
@@ -139,7 +139,7 @@ unlike(statements(), qr/GROUP BY/, 'are not for the shards to count either');
 $main->safe_psql('postgres', <<~'END');
 	SELECT kanon.create_anonymization_view('whole_n', 'SELECT zip, left(zip, 1) AS first, ward FROM whole', quasi_ids => '{"zip": "zips", "first": null}', k => 12);
 	SELECT kanon.create_anonymization_view('spread_n', 'SELECT zip, left(zip, 1) AS first, ward FROM spread', quasi_ids => '{"zip": "zips", "first": null}', k => 12);
-	GRANT SELECT ON whole_n, spread_n TO analyst;
+	GRANT SELECT ON whole_n, spread_n TO kanon_analyst;
 	END
 is(rows_of('spread_n', 'true'), rows_of('whole_n', 'true'), 'expressions, without identifiers');
 
@@ -157,7 +157,7 @@ $main->safe_psql('postgres', <<~'END');
 	SET ROLE keeper;
 	SELECT kanon.create_anonymization_view('whole_s', 'SELECT * FROM whole', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4);
 	SELECT kanon.create_anonymization_view('spread_s', 'SELECT * FROM spread', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4);
-	GRANT SELECT ON whole_s, spread_s TO analyst;
+	GRANT SELECT ON whole_s, spread_s TO kanon_analyst;
 	END
 is(rows_of('spread_s', 'true'), rows_of('whole_s', 'true'), 'row security');
 is($main->safe_psql('postgres', 'SELECT count(*) FROM spread_s'), $main->safe_psql('postgres', 'SELECT count(*) FROM whole WHERE ward > 3'), 'and it is in force');

@@ -17,12 +17,12 @@ my $dir = $node->data_dir . '/library';
 mkdir $dir;
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
-	CREATE ROLE analyst;
+	CREATE ROLE kanon_analyst;
 	CREATE TABLE person (name text, age integer, disease text);
 	INSERT INTO person SELECT 'secret' || i, i, 'secret' FROM generate_series(1, 20) i;
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": null}', k => 3);
 	CREATE VIEW upper AS SELECT disease FROM people;
-	GRANT SELECT ON people, upper TO analyst;
+	GRANT SELECT ON people, upper TO kanon_analyst;
 	END
 # The installation is that of other tests, too: not the library goes away, but the extension's functions look elsewhere.
 copy($library, "$dir/kanon_elsewhere.so") or die "cannot copy $library: $!";
@@ -36,7 +36,7 @@ for my $query (
 	"SELECT * FROM kanon.scan('people') AS s (n text, a kanon.generalized, d text)",
 	'DECLARE c CURSOR WITH HOLD FOR SELECT * FROM people; FETCH ALL FROM c')
 {
-	for my $role (qw(analyst postgres))
+	for my $role (qw(kanon_analyst postgres))
 	{
 		my ($status, $out, $err) = $node->psql('postgres', "SET ROLE $role; $query");
 		isnt($status, 0, "$role: $query fails");
@@ -48,6 +48,6 @@ for my $query (
 $node->safe_psql('postgres', <<~"END");
 	UPDATE pg_proc SET probin = '$dir/kanon_elsewhere' WHERE probin = '\$libdir/kanon_that_is_not_there';
 	END
-is($node->safe_psql('postgres', 'SET ROLE analyst; SELECT count(*) FROM people'), '20', 'with the library there are rows');
+is($node->safe_psql('postgres', 'SET ROLE kanon_analyst; SELECT count(*) FROM people'), '20', 'with the library there are rows');
 $node->stop;
 done_testing();
