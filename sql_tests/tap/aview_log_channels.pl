@@ -15,6 +15,8 @@ $node->append_conf('postgresql.conf', <<~'END');
 	auto_explain.log_nested_statements = on
 	END
 $node->start;
+# The tests speak of postgres, whoever runs them.
+$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
 	CREATE ROLE kanon_analyst;

@@ -14,6 +14,8 @@ for my $node (@shards, $main)
 	$node->append_conf('postgresql.conf', 'fsync = off');
 	$node->append_conf('postgresql.conf', 'log_statement = all') if $node != $main;
 	$node->start;
+	# The tests speak of postgres, whoever runs them.
+	$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
 }
 plan skip_all => 'postgres_fdw is not installed'
 	unless $main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
