@@ -14,6 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "scan/consent.h"
+
 /* What a missing identifier counts as: all of them are one unknown individual. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
@@ -314,44 +316,6 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	return individual;
 }
 
-static bool
-read_flag(TupleTableSlot *slot, int place)
-{
-	return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
-}
-
-/* The k that a row asks for; -1 if it is not to be shown at all. */
-static int
-read_k(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
-{
-	const AViewProfile *profile = anonymizer->aview->profile;
-	int place;
-
-	if (profile == NULL || profile->k < 0 || !read_flag(slot, layout->place[profile->found]))
-		return anonymizer->aview->k;
-	place = layout->place[profile->k];
-	/* Whoever has left it open has not agreed to anything. */
-	if (slot->tts_isnull[place] || DatumGetInt64(slot->tts_values[place]) < 0)
-		return -1;
-	return (int) Min(DatumGetInt64(slot->tts_values[place]), PG_INT32_MAX);
-}
-
-/* How far up a sensitive value is to be generalized, at most to the root. */
-static int
-read_level(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
-{
-	const AView *aview = anonymizer->aview;
-	int height = anonymizer->dictionaries[column]->height;
-	int place;
-
-	if (aview->columns[column].level < 0 || !read_flag(slot, layout->place[aview->profile->found]))
-		return 0;
-	place = layout->place[aview->columns[column].level];
-	if (slot->tts_isnull[place] || DatumGetInt64(slot->tts_values[place]) < 0)
-		return height;
-	return (int) Min(DatumGetInt64(slot->tts_values[place]), height);
-}
-
 /* The code of a sensitive value as its owner lets it be published. */
 static int32
 read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
@@ -359,7 +323,7 @@ read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *
 	Dictionary *dictionary = anonymizer->dictionaries[column];
 	int place = layout->place[column];
 	int32 code = dictionary_code(dictionary, slot->tts_values[place], slot->tts_isnull[place]);
-	int level = read_level(anonymizer, layout, slot, column);
+	int level = consent_level(anonymizer->aview, layout, slot, column, dictionary->height);
 
 	if (code == NULL_CODE || (level > 0 && anonymizer->graded[column] == NULL))
 		return NULL_CODE;
@@ -367,16 +331,6 @@ read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *
 		return code;
 	code = dictionary_climb(dictionary, code, 0, level);
 	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
-}
-
-/* Does the row's owner let a column be shown, and still? */
-static bool
-is_permitted(const AView *aview, const RowLayout *layout, TupleTableSlot *slot, int column)
-{
-	int disclose = aview->columns[column].disclose;
-	int retain = aview->columns[column].retain;
-
-	return (disclose < 0 || read_flag(slot, layout->place[disclose])) && (retain < 0 || read_flag(slot, layout->place[retain]));
 }
 
 /* The quasi-identifiers that the row's owner lets be seen, a bit each. */
@@ -388,7 +342,7 @@ read_visible(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSl
 
 	for (int i = 0; i < aview->nquasi; i++)
 	{
-		if (is_permitted(aview, layout, slot, aview->quasi[i]))
+		if (consent_given(aview, layout, slot, aview->quasi[i]))
 			visible |= UINT64CONST(1) << i;
 	}
 	return visible;
@@ -401,7 +355,7 @@ anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	AView *aview = anonymizer->aview;
 
 	slot_getallattrs(slot);
-	anonymizer->row.k = read_k(anonymizer, layout, slot);
+	anonymizer->row.k = consent_k(aview, layout, slot);
 	if (anonymizer->row.k < 0)
 		return false;
 	recoder->most_k = Max(recoder->most_k, anonymizer->row.k);
@@ -458,7 +412,7 @@ anonymizer_cell(Anonymizer *anonymizer)
 static bool
 publish_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
 {
-	int level = read_level(anonymizer, &anonymizer->published, slot, shown->column);
+	int level = consent_level(anonymizer->aview, &anonymizer->published, slot, shown->column, shown->dictionary->height);
 	int32 code;
 
 	if (shown->showing == SHOW_UNLESS_SUPPRESSED)
@@ -483,7 +437,7 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 		const ShownColumn *shown = &anonymizer->shown[i];
 		Datum value = slot->tts_values[shown->place];
 		bool isnull = slot->tts_isnull[shown->place] ||
-					  (shown->optional && !is_permitted(aview, &anonymizer->published, slot, shown->column));
+					  (shown->optional && !consent_given(aview, &anonymizer->published, slot, shown->column));
 
 		if (shown->showing == SHOW_IF_K_IS_ZERO)
 			isnull = isnull || cell || anonymizer->row.k > 0;
@@ -499,6 +453,6 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 
 		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[code];
 		nulls[column] = (cell ? cell->nulls[i] : code == NULL_CODE) ||
-						!is_permitted(aview, &anonymizer->published, slot, column);
+						!consent_given(aview, &anonymizer->published, slot, column);
 	}
 }
