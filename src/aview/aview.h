@@ -65,6 +65,8 @@ typedef struct AViewProfile
 	Query *stated; /* the source without them */
 	int found; /* boolean column: are there choices for the row? */
 	int k;	   /* -1: they say nothing about it */
+	int shown; /* of stored rows, boolean column: are there enough of them here for these choices?  -1: always */
+	int demand; /* of a materialized view: the largest k of all purposes and recipients; or -1 */
 } AViewProfile;
 
 typedef struct AView

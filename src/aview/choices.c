@@ -37,6 +37,8 @@ read_choice(AView *aview, int column, const char *name)
 		place = &aview->profile->found;
 	else if (strcmp(name, CHOICE_K) == 0)
 		place = &aview->profile->k;
+	else if (strcmp(name, CHOICE_DEMAND) == 0)
+		place = &aview->profile->demand;
 	else if (sscanf(name, CHOICE_LEVEL, &number) == 1 && number >= 1 && number <= aview->ncolumns)
 		place = &aview->columns[number - 1].level;
 	else if (sscanf(name, CHOICE_DISCLOSE, &number) == 1 && number >= 1 && number <= aview->ncolumns)
@@ -101,7 +103,7 @@ profile_read(AView *aview)
 	aview->profile = palloc0(sizeof(AViewProfile));
 	aview->profile->purpose = pstrdup(kanon_purpose);
 	aview->profile->recipient = pstrdup(kanon_recipient);
-	aview->profile->found = aview->profile->k = -1;
+	aview->profile->found = aview->profile->k = aview->profile->shown = aview->profile->demand = -1;
 	foreach (cell, aview->source->targetList)
 	{
 		TargetEntry *entry = lfirst(cell);
@@ -212,6 +214,14 @@ choice_attribute(const AView *aview, int column, Oid *table)
 	List *vars = pull_var_clause((Node *) entry->expr, 0);
 
 	return vars == NIL ? 0 : table_attribute(aview->profile->stated, linitial_node(Var, vars)->varattno, table);
+}
+
+Query *
+demand_query(const AView *aview)
+{
+	TargetEntry *entry = list_nth_node(TargetEntry, aview->source->targetList, aview->profile->demand);
+
+	return castNode(Query, castNode(SubLink, entry->expr)->subselect);
 }
 
 /* Is a condition about the purpose or the recipient?  Then so is the column compared. */

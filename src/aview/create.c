@@ -134,9 +134,9 @@ check_materialized(const AViewRequest *request)
 		missing_column("a materialized anonymization view", "an identifier");
 	if (!asks_for(request, ROLE_QUASI))
 		missing_column("a materialized anonymization view", "a quasi-identifier");
-	if (request->profile)
-		not_yet("materialized groups with a profile");
-	if (request->k < 2)
+	if (request->profile && (request->has_l || request->has_t) && (request->profile->level || request->profile->levels))
+		not_yet("materialized groups with sa_level and l or t");
+	if (request->has_k && request->k < 2)
 		bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
 	if (strcmp(request->match, "cover") != 0)
 		not_yet("materialized groups with match => 'witness'");
@@ -404,7 +404,10 @@ aview_create(const AViewRequest *request)
 	query = aview_read_source(request, &desc);
 	columns = match_columns(request, desc);
 	if (request->profile)
+	{
+		request->profile->for_all = request->materialized;
 		query = profile_join(request->profile, query, desc, columns);
+	}
 	id = next_id();
 	temporary = temporary_relation(name);
 	create_view(name, id, query, desc, columns);

@@ -35,6 +35,7 @@ typedef struct ProfileRequest
 	char *recipient;
 	List *disclose;
 	List *retain;
+	bool for_all; /* groups are stored, for all purposes and recipients alike */
 } ProfileRequest;
 
 struct ColumnRequest;
@@ -64,12 +65,16 @@ typedef struct ProfileKey
 
 extern void profile_key(const AView *aview, ProfileKey *key);
 
+/* The query for what somebody asks for, of all purposes and recipients: see profile_join.c. */
+extern Query *demand_query(const AView *aview);
+
 /* Is there at most one row of choices for each row of the source? */
 extern bool choices_are_unique(const Query *source);
 
 /* The columns of choices in the source, after those of the view; %d is the number of the column they are about. */
 #define CHOICE_FOUND "kanon found"
 #define CHOICE_K "kanon k"
+#define CHOICE_DEMAND "kanon demand"
 #define CHOICE_LEVEL "kanon level %d"
 #define CHOICE_DISCLOSE "kanon disclose %d"
 #define CHOICE_RETAIN "kanon retain %d"

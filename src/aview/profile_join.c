@@ -309,12 +309,43 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 		appendStringInfo(text, ", choice.%s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 }
 
+/* choice.key = source.key AND ... */
+static void
+append_key(const ChoiceJoin *join, StringInfo text)
+{
+	ListCell *cell;
+
+	foreach (cell, join->key)
+	{
+		ProfilePair *pair = lfirst(cell);
+
+		(void) view_column(join, pair->view_column);
+		appendStringInfo(text, " AND %s = source.%s", choice_column(join, pair->table_column, TYPE_ANY), quote_identifier(pair->view_column));
+	}
+}
+
+/*
+ * The largest k that somebody asks for, whatever the purpose and the recipient; -1
+ * if one is missing or negative, NULL if there are no choices.
+ */
+static void
+append_demand(const ChoiceJoin *join, StringInfo text)
+{
+	const char *k = integer_choice(join, join->profile->k);
+
+	appendStringInfo(text,
+					 ", (SELECT CASE WHEN pg_catalog.count(%s) OPERATOR(pg_catalog.=) pg_catalog.count(*) AND pg_catalog.min(%s)"
+					 " OPERATOR(pg_catalog.>=) 0 THEN pg_catalog.max(%s) ELSE -1 END FROM %s AS choice WHERE true",
+					 k, k, k, table_name(join));
+	append_key(join, text);
+	appendStringInfo(text, " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) AS %s", quote_identifier(CHOICE_DEMAND));
+}
+
 static char *
 join_text(const ChoiceJoin *join, const char *source, bool strictest)
 {
 	ProfilePair *first = linitial(join->key);
 	StringInfoData text;
-	ListCell *cell;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
@@ -325,6 +356,8 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 		append_given_choices(join, &text);
 	else
 		append_choices(join, &text, false);
+	if (join->profile->for_all && join->profile->k)
+		append_demand(join, &text);
 	/* A comment at the end of the source must not swallow the parenthesis. */
 	appendStringInfo(&text, " FROM (%s\n) AS source LEFT JOIN ", source);
 	if (strictest)
@@ -332,13 +365,7 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 	else
 		appendStringInfoString(&text, table_name(join));
 	appendStringInfoString(&text, " AS choice ON true");
-	foreach (cell, join->key)
-	{
-		ProfilePair *pair = lfirst(cell);
-
-		(void) view_column(join, pair->view_column);
-		appendStringInfo(&text, " AND %s = source.%s", choice_column(join, pair->table_column, TYPE_ANY), quote_identifier(pair->view_column));
-	}
+	append_key(join, &text);
 	if (!strictest)
 		append_context(join, &text);
 	return text.data;

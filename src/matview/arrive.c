@@ -6,13 +6,15 @@
  * their own: they are recoded as the rows of a logical view are.  A row takes part
  * in such a group only if it is narrower than the stored group that covers the
  * row already.  All other rows go, one by one, to the closest group.  While there
- * is no group at all, rows wait.
+ * is no group at all, rows wait; so do those that ask for more company than any
+ * group near them has, until others wait with them.
  */
 #include "matview/matview.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -37,10 +39,12 @@ typedef struct Arrival
 	TupleTableSlot *slot;	/* a floor and a row */
 	TupleTableSlot *source; /* the row */
 	int floor;
+	bool shown; /* may the row be published at all? */
 	uint8 *key;
 	MemoryContext context;
 	MemoryContext work; /* reset after each row */
 	bool any;			/* there are groups */
+	int64 waiting;		/* rows that found none */
 
 	/* Forming groups. */
 	int max_floor; /* of rows that take part */
@@ -53,7 +57,7 @@ static void
 read_arrival(Arrival *arrival)
 {
 	Keeper *keeper = arrival->keeper;
-	int ncolumns = keeper->aview->ncolumns;
+	int ncolumns = keeper->row->natts;
 
 	slot_getallattrs(arrival->slot);
 	arrival->floor = DatumGetInt32(arrival->slot->tts_values[0]);
@@ -61,7 +65,7 @@ read_arrival(Arrival *arrival)
 	memcpy(arrival->source->tts_values, arrival->slot->tts_values + 1, ncolumns * sizeof(Datum));
 	memcpy(arrival->source->tts_isnull, arrival->slot->tts_isnull + 1, ncolumns * sizeof(bool));
 	ExecStoreVirtualTuple(arrival->source);
-	anonymizer_read(keeper->anonymizer, &keeper->anonymizer->published, arrival->source, true);
+	arrival->shown = anonymizer_read(keeper->anonymizer, &keeper->anonymizer->published, arrival->source, true);
 }
 
 static bool
@@ -93,23 +97,45 @@ insert_member(Arrival *arrival, int64 group)
 	stored_insert_member(arrival->stored, group, arrival->floor, arrival->source->tts_values, arrival->source->tts_isnull);
 }
 
-/* The row goes to the closest group, or waits. */
-static void
-place_row(Arrival *arrival)
+/* Does its owner ask for no company?  What was published in a group stays in one. */
+static bool
+stays_alone(const Arrival *arrival)
+{
+	return arrival->shown && arrival->floor == 0 && !anonymizer_groups(arrival->keeper->anonymizer) && arrival->keeper->chain_holds;
+}
+
+/* The closest group takes the row; null if there is none. */
+static StoredGroup *
+join_group(Arrival *arrival)
 {
 	Stored *stored = arrival->stored;
+	int k = arrival->keeper->personal ? arrival->keeper->anonymizer->row.k : 0;
 	Place place = {0};
 
 	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
 	if (arrival->any)
-		place = closest_group(stored, codes_of(arrival), arrival->key, arrival->floor);
+		place = closest_group(stored, codes_of(arrival), arrival->key, arrival->floor, k);
 	if (place.group)
 	{
 		if (place.step > place.group->step)
 			stored_raise_group(stored, place.group, codes_of(arrival), place.step, arrival->key);
-		stored_resize_group(stored, place.group, place.group->size + 1, false);
+		stored_resize_group(stored, place.group, place.group->members + 1, false);
 	}
-	insert_member(arrival, place.group ? place.group->id : 0);
+	return place.group;
+}
+
+/* The row goes to a group, or waits. */
+static void
+place_row(Arrival *arrival)
+{
+	StoredGroup *group = NULL;
+
+	if (stays_alone(arrival))
+		group = stored_new_group(arrival->stored, codes_of(arrival), 0, NULL, 1);
+	else if (arrival->shown)
+		group = join_group(arrival);
+	insert_member(arrival, group ? group->id : 0);
+	arrival->waiting += group == NULL;
 }
 
 /* Recodes the rows up to the greatest floor that takes part, among themselves. */
@@ -126,7 +152,7 @@ recode_rows(Arrival *arrival)
 	tuplestore_rescan(arrival->rows);
 	while (next_arrival(arrival))
 	{
-		if (arrival->floor <= arrival->max_floor)
+		if (arrival->shown && arrival->floor <= arrival->max_floor)
 			anonymizer_count(anonymizer, histogram);
 	}
 	MemoryContextSwitchTo(old);
@@ -139,7 +165,9 @@ recode_rows(Arrival *arrival)
 static CellEntry *
 entry_of(Arrival *arrival, bool *found)
 {
-	Cell *cell = arrival->floor <= arrival->max_floor ? anonymizer_cell(arrival->keeper->anonymizer) : NULL;
+	Anonymizer *anonymizer = arrival->keeper->anonymizer;
+	bool forms = arrival->shown && arrival->floor <= arrival->max_floor && anonymizer_groups(anonymizer);
+	Cell *cell = forms ? anonymizer_cell(anonymizer) : NULL;
 	CellEntry *entry;
 
 	if (cell == NULL || cell->suppressed)
@@ -196,7 +224,7 @@ can_form(const Arrival *arrival, const CellEntry *entry)
 {
 	const Recoder *recoder = arrival->keeper->anonymizer->recoder;
 
-	return entry->leaving == 0 || (recoder->nsensitive == 0 && entry->staying >= recoder->k);
+	return entry->leaving == 0 || (!recoder->personal && recoder->nsensitive == 0 && entry->staying >= recoder->k);
 }
 
 /* The group of a cell: the stored one, if there is one, or a new one. */
@@ -212,7 +240,7 @@ group_of_cell(Arrival *arrival, CellEntry *entry)
 	if (arrival->any)
 		group = covering_group(arrival->stored, codes_of(arrival), arrival->key, arrival->keeper->anonymizer->recoder->nsteps - step);
 	if (group && group->step == step)
-		stored_resize_group(arrival->stored, group, group->size + entry->staying, false);
+		stored_resize_group(arrival->stored, group, group->members + entry->staying, false);
 	else
 		group = stored_new_group(arrival->stored, codes_of(arrival), step, arrival->key, entry->staying);
 	entry->formed = true;
@@ -270,8 +298,8 @@ collect_waiting(void *arg, HeapTuple member)
 	return true;
 }
 
-/* While there is no group, all that wait come again with whoever comes. */
-static int
+/* All that wait come again. */
+static void
 recall_waiting(Arrival *arrival)
 {
 	TupleDesc desc = RelationGetDescr(arrival->stored->members);
@@ -291,7 +319,6 @@ recall_waiting(Arrival *arrival)
 	}
 	if (waiting.found)
 		CommandCounterIncrement();
-	return list_length(waiting.found);
 }
 
 /* The greatest floor among rows, and how many have none. */
@@ -312,7 +339,7 @@ survey_floors(Arrival *arrival, int *greatest, int64 *free)
 static void
 form_while_possible(Arrival *arrival)
 {
-	int k = arrival->keeper->anonymizer->recoder->k;
+	int k = Max(arrival->keeper->least, 2);
 	Tuplestorestate *arrived = arrival->rows;
 	int greatest;
 	int64 free;
@@ -344,11 +371,53 @@ warn_of_chain(const AView *aview)
 			 errhint("Form new groups with %s.refresh(view, earlier_answers_may_be_compared => true).", KANON_SCHEMA)));
 }
 
+/* Rows form groups if they can, and join others if they cannot. */
+static void
+settle(Arrival *arrival, bool forming)
+{
+	Tuplestorestate *rows = arrival->rows;
+
+	if (forming && tuplestore_tuple_count(rows) >= Max(arrival->keeper->least, 2))
+		form_while_possible(arrival);
+	tuplestore_rescan(arrival->rows);
+	MemoryContextSwitchTo(arrival->work);
+	while (next_arrival(arrival))
+		place_row(arrival);
+	MemoryContextSwitchTo(arrival->context);
+	CommandCounterIncrement();
+	if (arrival->rows != rows)
+		tuplestore_end(arrival->rows);
+	arrival->rows = rows;
+}
+
+static bool
+count_member(void *arg, HeapTuple member)
+{
+	(*(int64 *) arg)++;
+	return true;
+}
+
+/*
+ * Those that wait because they ask for much may do for each other.  They try again
+ * whenever they have become twice as many, so that nobody tries too often.
+ */
+static bool
+should_retry(Arrival *arrival)
+{
+	int64 waiting = 0;
+
+	if (!arrival->keeper->personal || arrival->waiting == 0)
+		return false;
+	stored_visit_members(arrival->stored, 0, count_member, &waiting);
+	return waiting == arrival->waiting || pg_leftmost_one_pos64(waiting) > pg_leftmost_one_pos64(waiting - arrival->waiting);
+}
+
 void
 arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 {
 	Keeper *keeper = stored->keeper;
 	Arrival arrival = {.stored = stored, .keeper = keeper, .rows = rows, .context = CurrentMemoryContext};
+	bool recalled = false;
 
 	if (tuplestore_tuple_count(rows) == 0)
 		return;
@@ -357,24 +426,21 @@ arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 	arrival.key = palloc(keeper->anonymizer->recoder->nsteps * KEY_BYTES + 1);
 	arrival.work = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving row", ALLOCSET_DEFAULT_SIZES);
 	arrival.any = keeper->chain_holds && stored_any_group(stored);
+	forming = forming && keeper->chain_holds;
 	if (!keeper->chain_holds)
 		warn_of_chain(keeper->aview);
-	else if (forming)
+	/* While there is no group, all that wait come again with whoever comes. */
+	recalled = forming && !arrival.any;
+	if (recalled)
+		recall_waiting(&arrival);
+	settle(&arrival, forming);
+	if (forming && !recalled && should_retry(&arrival))
 	{
-		if (!arrival.any)
-			(void) recall_waiting(&arrival);
-		if (tuplestore_tuple_count(arrival.rows) >= keeper->anonymizer->recoder->k)
-			form_while_possible(&arrival);
+		tuplestore_clear(rows);
+		recall_waiting(&arrival);
+		settle(&arrival, true);
 	}
-	tuplestore_rescan(arrival.rows);
-	MemoryContextSwitchTo(arrival.work);
-	while (next_arrival(&arrival))
-		place_row(&arrival);
-	MemoryContextSwitchTo(arrival.context);
-	CommandCounterIncrement();
 	ExecDropSingleTupleTableSlot(arrival.slot);
 	ExecDropSingleTupleTableSlot(arrival.source);
-	if (arrival.rows != rows)
-		tuplestore_end(arrival.rows);
 	MemoryContextDelete(arrival.work);
 }

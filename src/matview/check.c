@@ -22,6 +22,7 @@ typedef struct Tally
 	Stored *stored;
 	Anonymizer *anonymizer;
 	TupleTableSlot *slot;
+	int64 published; /* members of the group */
 	int64 rows;
 	int64 room;
 	uint64 **codes; /* per sensitive column */
@@ -48,6 +49,8 @@ tally_member(void *arg, HeapTuple member)
 	Tally *tally = arg;
 	Recoder *recoder = tally->anonymizer->recoder;
 
+	if (!stored_is_published(tally->stored, member, tally->published))
+		return true;
 	read_member(tally->stored, member, tally->slot);
 	anonymizer_read(tally->anonymizer, &tally->anonymizer->published, tally->slot, true);
 	if (tally->rows == tally->room)
@@ -93,17 +96,21 @@ tally_holds(Stored *stored, Anonymizer *anonymizer, const StoredGroup *group)
 {
 	Recoder *recoder = anonymizer->recoder;
 	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
-	Tally tally = {.stored = stored, .anonymizer = anonymizer};
+	Tally tally = {.stored = stored, .anonymizer = anonymizer, .published = stored_published(stored, group)};
+	/* With a k of their own, those that are published have it. */
+	int k = stored->keeper->personal ? 1 : recoder->k;
 
+	if (group->key == NULL)
+		return group->members > 0;
 	if (recoder->nsensitive == 0)
-		return privacy_holds(recoder, recoder->k, group->size, NULL);
+		return privacy_holds(recoder, k, tally.published, NULL);
 	tally.slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
 	tally.codes = palloc0(recoder->nsensitive * sizeof(uint64 *));
 	stored_visit_members(stored, group->id, tally_member, &tally);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		make_bag(&bags[i], tally.codes[i], tally.rows);
 	ExecDropSingleTupleTableSlot(tally.slot);
-	return privacy_holds(recoder, recoder->k, group->size, bags);
+	return privacy_holds(recoder, k, tally.published, bags);
 }
 
 /* k and l.  Not t, which no group can be asked for alone. */
@@ -122,7 +129,7 @@ group_holds(Stored *stored, const StoredGroup *group)
 static Anonymizer *
 learn_distributions(Stored *stored)
 {
-	AView *aview = stored->keeper->aview;
+	AView *aview = stored->keeper->anonymizer->aview;
 	Anonymizer *anonymizer = anonymizer_create(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), InvalidSnapshot);
 	Histogram *histogram = histogram_create(anonymizer->recoder, true);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);

@@ -36,6 +36,7 @@ typedef struct Search
 	const uint8 *key;
 	int length; /* of the key, in steps: that of the row's floor */
 	int floor;
+	int k; /* that the row asks for; 0 if rows do not */
 	double *climb; /* what the row's own climb from its floor to each step costs */
 	StoredGroup *best;
 	int best_step;
@@ -108,10 +109,13 @@ consider(Search *search, StoredGroup *group, int step)
 {
 	double cost;
 
+	/* There would be too few of them. */
+	if (search->k > 0 && stored_published(search->stored, group) + 1 < search->k)
+		return;
 	/* Two keys may agree by chance where the cells do not. */
 	if (step == group->step && !group_is_cell_of(search->stored, group, search->codes))
 		return;
-	cost = climb_cost(search, step) + group->size * member_cost(search, group, step);
+	cost = climb_cost(search, step) + group->members * member_cost(search, group, step);
 	if (cost < search->least)
 	{
 		search->best = group;
@@ -194,7 +198,7 @@ search_side(Search *search, Relation index, bool up)
 {
 	Stored *stored = search->stored;
 	int nsteps = stored->keeper->anonymizer->recoder->nsteps;
-	double least = stored->keeper->aview->k * stored->keeper->least_climb;
+	double least = stored->keeper->least * stored->keeper->least_climb;
 	ScanKeyData scan_key;
 	SysScanDesc scan = scan_from(stored, index, search->key, search->length, up, &scan_key);
 
@@ -214,7 +218,7 @@ search_side(Search *search, Relation index, bool up)
 		 */
 		if (climb_cost(search, step) + least >= search->least)
 			break;
-		if (climb_cost(search, step) + group->size * stored->keeper->least_climb < search->least || step == group->step)
+		if (climb_cost(search, step) + group->members * stored->keeper->least_climb < search->least || step == group->step)
 			consider(search, group, step);
 	}
 	systable_endscan_ordered(scan);
@@ -222,21 +226,25 @@ search_side(Search *search, Relation index, bool up)
 
 /* Where a row that is published at its floor or above should go; all in the current memory context. */
 Place
-closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor)
+closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor, int k)
 {
 	int nsteps = stored->keeper->anonymizer->recoder->nsteps;
 	Relation index = index_open(stored->keeper->groups_by_key, AccessShareLock);
 	Search search = {
-		.stored = stored, .codes = codes, .key = key, .length = nsteps - floor, .floor = floor, .least = DBL_MAX};
+		.stored = stored, .codes = codes, .key = key, .length = nsteps - floor, .floor = floor, .k = k, .least = DBL_MAX};
 	StoredGroup *covering = find_covering(stored, index, codes, key, search.length);
 
 	search.climb = palloc((nsteps + 1) * sizeof(double));
 	for (int i = 0; i <= nsteps; i++)
 		search.climb[i] = -1;
-	if (covering)
-		consider(&search, covering, covering->step);
+	/* A wider one, where the lowest has too few members. */
+	for (StoredGroup *group = covering; group && search.best == NULL; group = find_covering(stored, index, codes, key, group->length - 1))
+		consider(&search, group, group->step);
 	search_side(&search, index, false);
 	search_side(&search, index, true);
 	index_close(index, AccessShareLock);
+	/* Where it asks for more than there are it waits among those around it: they need not change for somebody who is not shown. */
+	if (search.best == NULL && covering)
+		return (Place){covering, covering->step};
 	return (Place){search.best, search.best_step};
 }

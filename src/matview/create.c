@@ -4,9 +4,9 @@
  *
  * The tables belong to kanon's owner: nobody else may read raw values there or
  * write groups.  They are no members of the extension, so that pg_dump dumps them
- * with their rows.  The triggers are put on the base table with the caller's
- * rights, and on all its partitions and children, since a statement fires only
- * those of the table that it names.
+ * with their rows.  The triggers are put on the base table, and on that of choices
+ * which have a k in them, with the caller's rights, and on all partitions and
+ * children, since a statement fires only those of the table that it names.
  */
 #include "matview/matview.h"
 
@@ -51,11 +51,21 @@ odd_column_walker(Node *node, void *context)
 	return expression_tree_walker(node, odd_column_walker, context);
 }
 
-/* The base table and all below it; foreign ones have no transition tables. */
-List *
-matview_tables(Oid base)
+/* A table and all below it; foreign ones have no transition tables. */
+static List *
+tables_below(Oid table)
 {
-	return find_all_inheritors(base, NoLock, NULL);
+	return find_all_inheritors(table, NoLock, NULL);
+}
+
+/* All whose changes concern a view: that of the rows, that of the choices. */
+List *
+matview_tables(const AView *aview, Oid base)
+{
+	Oid choices = demand_table(aview);
+	List *tables = tables_below(base);
+
+	return OidIsValid(choices) ? list_concat_unique_oid(tables, tables_below(choices)) : tables;
 }
 
 /*
@@ -65,7 +75,7 @@ matview_tables(Oid base)
 bool
 source_has_triggers(const AView *aview, Oid *base)
 {
-	Query *source = aview->source;
+	Query *source = aview->rows;
 	RangeTblEntry *rte;
 
 	if (source->setOperations || source->groupClause || source->groupingSets || source->havingQual || source->distinctClause ||
@@ -82,7 +92,9 @@ source_has_triggers(const AView *aview, Oid *base)
 		check_enable_rls(rte->relid, aview->owner, true) == RLS_ENABLED)
 		return false;
 	/* ONLY leaves out the children; the triggers would see them. */
-	if (!rte->inh && list_length(matview_tables(rte->relid)) > 1)
+	if (!rte->inh && list_length(tables_below(rte->relid)) > 1)
+		return false;
+	if (!demand_has_triggers(aview))
 		return false;
 	*base = rte->relid;
 	return true;
@@ -111,7 +123,7 @@ qualified_name(Oid relation)
 static AttrNumber
 id_column(const AView *aview, int index, Oid base)
 {
-	TargetEntry *entry = list_nth_node(TargetEntry, aview->source->targetList, index);
+	TargetEntry *entry = list_nth_node(TargetEntry, aview->rows->targetList, index);
 	Var *var = (Var *) entry->expr;
 	HeapTuple tuple;
 	bool not_null;
@@ -160,7 +172,7 @@ ids_are_key(const AView *aview, Oid base)
 			columns = bms_add_member(columns, column);
 	}
 	/* A key of a table says nothing about tables that inherit from it. */
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || list_length(matview_tables(base)) == 1)
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || list_length(tables_below(base)) == 1)
 	{
 		foreach (cell, RelationGetIndexList(rel))
 			result = result || index_is_key(lfirst_oid(cell), columns);
@@ -238,7 +250,7 @@ create_groups(const AView *aview)
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE TABLE kanon.groups_%d (g_id pg_catalog.int8 NOT NULL, g_step pg_catalog.int4 NOT NULL,"
-							   " g_size pg_catalog.int8 NOT NULL, g_key pg_catalog.bytea NOT NULL", aview->id);
+							   " g_size pg_catalog.int8 NOT NULL, g_members pg_catalog.int8 NOT NULL, g_key pg_catalog.bytea", aview->id);
 	for (int i = 0; i < aview->nquasi; i++)
 		appendStringInfo(&command, ", c%d kanon.generalized COLLATE pg_catalog.\"C\"", aview->quasi[i] + 1);
 	appendStringInfoString(&command, ") USING heap WITH (fillfactor = 80)");
@@ -251,9 +263,25 @@ create_groups(const AView *aview)
 							   0, NULL, NULL, NULL);
 }
 
+/* To find the rows of whoever has made other choices. */
+static void
+index_owners(const AView *aview)
+{
+	ProfileKey key;
+	StringInfoData columns;
+	ListCell *cell;
+
+	profile_key(aview, &key);
+	initStringInfo(&columns);
+	foreach (cell, key.view_columns)
+		appendStringInfo(&columns, "%sc%d", columns.len > 0 ? ", " : "", lfirst_int(cell) + 1);
+	aview_run_as_extension(psprintf("CREATE INDEX members_%d_owner ON kanon.members_%d (%s)", aview->id, aview->id, columns.data), 0, NULL, NULL, NULL);
+}
+
 static void
 create_members(const AView *aview)
 {
+	bool personal = OidIsValid(demand_table(aview));
 	StringInfoData command;
 	StringInfoData ids;
 
@@ -267,10 +295,12 @@ create_members(const AView *aview)
 		if (aview->columns[i].role == ROLE_ID)
 			appendStringInfo(&ids, "%sc%d", ids.len > 0 ? ", " : "", i + 1);
 	}
-	appendStringInfoString(&command, ") USING heap");
+	appendStringInfo(&command, "%s) USING heap", personal ? ", m_k pg_catalog.int8 NOT NULL" : "");
 	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX members_%d_id ON kanon.members_%d (%s)", aview->id, aview->id, ids.data), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	aview_run_as_extension(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group%s)", aview->id, aview->id, personal ? ", m_k" : ""), 0, NULL, NULL, NULL);
+	if (personal)
+		index_owners(aview);
 	/* Whatever default privileges say. */
 	aview_run_as_extension(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0, NULL, NULL, NULL);
 	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.groups_%d IS 'groups of a materialized anonymization view'", aview->id), 0, NULL, NULL, NULL);
@@ -334,8 +364,8 @@ static void
 materialize(AView *aview)
 {
 	Oid base = InvalidOid;
-	bool triggers = source_has_triggers(aview, &base) && !has_foreign(matview_tables(base));
-	List *tables = triggers ? matview_tables(base) : NIL;
+	bool triggers = source_has_triggers(aview, &base) && !has_foreign(matview_tables(aview, base));
+	List *tables = triggers ? matview_tables(aview, base) : NIL;
 	ListCell *cell;
 
 	check_ids(aview);
@@ -419,7 +449,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 
 	if (!aview->by_triggers || !source_has_triggers(aview, &base))
 		PG_RETURN_VOID();
-	wanted = matview_tables(base);
+	wanted = matview_tables(aview, base);
 	present = tables_with_triggers(id);
 	foreach (cell, list_difference_oid(wanted, present))
 	{
@@ -490,7 +520,7 @@ matview_warn_of_triggers(const AView *aview)
 
 	if (!aview->by_triggers || !source_has_triggers(aview, &base))
 		return;
-	foreach (cell, matview_tables(base))
+	foreach (cell, matview_tables(aview, base))
 	{
 		Relation rel = table_open(lfirst_oid(cell), AccessShareLock);
 		int enabled = 0;

@@ -50,14 +50,42 @@ matview_chain(const AView *aview)
 	return text.data;
 }
 
+/*
+ * The view as its rows are stored: without choices, but for the k that a row asks
+ * for, if rows do.
+ */
+static AView *
+view_of_rows(const AView *aview)
+{
+	AView *view = palloc(sizeof(AView));
+
+	*view = *aview;
+	view->profile = NULL;
+	view->nsource = aview->ncolumns;
+	view->columns = palloc0((aview->ncolumns + 1) * sizeof(AViewColumn));
+	memcpy(view->columns, aview->columns, aview->ncolumns * sizeof(AViewColumn));
+	for (int i = 0; i <= aview->ncolumns; i++)
+		view->columns[i].disclose = view->columns[i].retain = view->columns[i].level = -1;
+	if (OidIsValid(demand_table(aview)))
+	{
+		view->columns[view->nsource].name = CHOICE_K;
+		view->columns[view->nsource].source_type = INT8OID;
+		view->columns[view->nsource].source_typmod = -1;
+		view->profile = palloc0(sizeof(AViewProfile));
+		view->profile->found = view->profile->shown = view->profile->demand = -1;
+		view->profile->k = view->nsource++;
+	}
+	return view;
+}
+
 static TupleDesc
 describe_rows(const AView *aview, int before)
 {
-	TupleDesc desc = CreateTemplateTupleDesc(aview->ncolumns + before);
+	TupleDesc desc = CreateTemplateTupleDesc(aview->nsource + before);
 
 	if (before > 0)
 		TupleDescInitEntry(desc, 1, "floor", INT4OID, -1, 0);
-	for (int i = 0; i < aview->ncolumns; i++)
+	for (int i = 0; i < aview->nsource; i++)
 	{
 		const AViewColumn *column = &aview->columns[i];
 
@@ -113,16 +141,21 @@ make_keeper(int32 id)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon keeper", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Keeper *keeper = palloc0(sizeof(Keeper));
+	AView *rows;
 
 	keeper->id = id;
 	keeper->context = context;
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
-	keeper->anonymizer = anonymizer_create(keeper->aview, bms_add_range(NULL, 0, keeper->aview->ncolumns - 1), InvalidSnapshot);
+	rows = view_of_rows(keeper->aview);
+	keeper->anonymizer = anonymizer_create(rows, bms_add_range(NULL, 0, rows->ncolumns - 1), InvalidSnapshot);
+	keeper->personal = rows->profile != NULL;
+	keeper->least = keeper->personal ? 1 : rows->k;
 	keeper->chain_holds = keeper->aview->chain && strcmp(keeper->aview->chain, matview_chain(keeper->aview)) == 0;
-	keeper->row = describe_rows(keeper->aview, 0);
-	keeper->arrival = describe_rows(keeper->aview, 1);
+	keeper->row = describe_rows(rows, 0);
+	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
+	demand_prepare(keeper);
 	keeper->id_keys = palloc0(keeper->anonymizer->nids * sizeof(ScanKeyData));
 	for (int i = 0; i < keeper->anonymizer->nids; i++)
 		init_id_key(keeper, i, keeper->anonymizer->ids[i]);
@@ -151,9 +184,8 @@ make_keepers(void)
 	keepers = hash_create("kanon keepers", 16, &control, HASH_ELEM | HASH_BLOBS);
 }
 
-/* The keeper of a view, valid until the end of the transaction's present work. */
-Keeper *
-keeper_get(int32 id)
+static Keeper *
+find_keeper(int32 id)
 {
 	bool found;
 	KeeperEntry *entry;
@@ -179,6 +211,20 @@ keeper_get(int32 id)
 	return entry->keeper;
 }
 
+/* The keeper of a view, valid until the end of the transaction's present work. */
+Keeper *
+keeper_get(int32 id)
+{
+	Keeper *keeper;
+
+	do
+	{
+		keeper = find_keeper(id);
+		demand_lock(keeper);
+	} while (keeper->stale);
+	return keeper;
+}
+
 /* Something about a relation has changed: a view, one of its tables, all of them. */
 static void
 forget(Datum arg, Oid relation)
@@ -193,7 +239,7 @@ forget(Datum arg, Oid relation)
 	{
 		Keeper *keeper = entry->keeper;
 
-		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base ||
+		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base || relation == keeper->choices ||
 					   relation == keeper->groups || relation == keeper->members))
 			keeper->stale = true;
 	}

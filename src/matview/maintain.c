@@ -6,7 +6,8 @@
  * if its group's cell still covers it, and otherwise leaves and comes back.  When
  * all have left, groups that no longer satisfy the privacy predicate are
  * dissolved; their members come back too, at no lower a step than they were
- * published at.  Then those that come find their groups (arrive.c).
+ * published at.  So do members that ask for more than a smaller group has.  Then
+ * those that come find their groups (arrive.c).
  */
 #include "matview/matview.h"
 
@@ -64,7 +65,7 @@ maintenance_members(Maintenance *maintenance)
 static void
 note_arrival(Maintenance *maintenance, int floor, const Datum *values, const bool *nulls)
 {
-	int ncolumns = maintenance->keeper->aview->ncolumns;
+	int ncolumns = maintenance->keeper->row->natts;
 	Datum *all = palloc((ncolumns + 1) * sizeof(Datum));
 	bool *all_nulls = palloc((ncolumns + 1) * sizeof(bool));
 
@@ -94,7 +95,7 @@ static void
 leave_group(Maintenance *maintenance, HeapTuple member, const StoredGroup *group)
 {
 	if (group)
-		stored_resize_group(&maintenance->stored, group, group->size - 1, true);
+		stored_resize_group(&maintenance->stored, group, group->members - 1, true);
 	CatalogTupleDelete(maintenance->stored.members, &member->t_self);
 	CommandCounterIncrement();
 }
@@ -154,6 +155,22 @@ read_codes(Maintenance *maintenance, const Datum *values, const bool *nulls)
 	return anonymizer->row.codes;
 }
 
+/* May a row that has changed stay in its group? */
+static bool
+may_stay(Maintenance *maintenance, const StoredGroup *group, const Datum *values, const bool *nulls)
+{
+	Keeper *keeper = maintenance->keeper;
+
+	if (keeper->personal)
+	{
+		int64 k = DatumGetInt64(values[keeper->row->natts - 1]);
+
+		if (k < 0 || (group->key == NULL && k > 1))
+			return false;
+	}
+	return group_is_cell_of(&maintenance->stored, group, read_codes(maintenance, values, nulls));
+}
+
 /* The member just read has other values now. */
 static void
 change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, const bool *nulls)
@@ -162,16 +179,15 @@ change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, c
 	StoredGroup *group = group_of_member(maintenance);
 	int floor = DatumGetInt32(maintenance->values[Anum_members_floor - 1]);
 
-	if (group == NULL || group_is_cell_of(stored, group, read_codes(maintenance, values, nulls)))
+	if (group && may_stay(maintenance, group, values, nulls))
 	{
-		stored_update_member(stored, member, group ? group->id : 0, floor, values, nulls);
+		stored_update_member(stored, member, group->id, floor, values, nulls);
 		/* A sensitive value may have been the only one of its kind. */
-		if (group)
-			stored_resize_group(stored, group, group->size, true);
+		stored_resize_group(stored, group, group->members, true);
 		return;
 	}
 	leave_group(maintenance, member, group);
-	note_arrival(maintenance, Max(floor, group->step), values, nulls);
+	note_arrival(maintenance, group ? Max(floor, group->step) : floor, values, nulls);
 }
 
 bool
@@ -200,34 +216,42 @@ maintenance_put(Maintenance *maintenance, const Datum *values, const bool *nulls
 	return member != NULL;
 }
 
-static void come_back(Maintenance *maintenance, int64 group, int floor);
+static int come_back(Maintenance *maintenance, int64 group, int floor, int64 published);
 
 void
 maintenance_recall(Maintenance *maintenance)
 {
 	MemoryContext old = MemoryContextSwitchTo(maintenance->context);
 
-	come_back(maintenance, 0, 0);
+	(void) come_back(maintenance, 0, 0, 0);
 	MemoryContextSwitchTo(old);
 }
 
 typedef struct Leavers
 {
+	Stored *stored;
+	int64 published;
 	List *members;
 } Leavers;
 
 static bool
 collect_member(void *arg, HeapTuple member)
 {
-	((Leavers *) arg)->members = lappend(((Leavers *) arg)->members, heap_copytuple(member));
+	Leavers *leavers = arg;
+
+	if (leavers->published == 0 || !stored_is_published(leavers->stored, member, leavers->published))
+		leavers->members = lappend(leavers->members, heap_copytuple(member));
 	return true;
 }
 
-/* The members of a group, or those that wait (0), come back. */
-static void
-come_back(Maintenance *maintenance, int64 group, int floor)
+/*
+ * The members of a group come back, or those that wait (0); all of them or, if so
+ * many are published, the others.  Returns how many.
+ */
+static int
+come_back(Maintenance *maintenance, int64 group, int floor, int64 published)
 {
-	Leavers leavers = {NIL};
+	Leavers leavers = {&maintenance->stored, published, NIL};
 	ListCell *cell;
 
 	stored_visit_members(&maintenance->stored, group, collect_member, &leavers);
@@ -243,14 +267,26 @@ come_back(Maintenance *maintenance, int64 group, int floor)
 		CatalogTupleDelete(maintenance->stored.members, &member->t_self);
 	}
 	CommandCounterIncrement();
+	return list_length(leavers.members);
 }
 
 /* The members of a group come back, no narrower than they were published. */
 static void
 dissolve(Maintenance *maintenance, StoredGroup *group)
 {
-	come_back(maintenance, group->id, group->step);
+	(void) come_back(maintenance, group->id, group->step, 0);
 	stored_delete_group(&maintenance->stored, group);
+}
+
+/* Members that a smaller group cannot publish look for a larger one. */
+static void
+part(Maintenance *maintenance, const StoredGroup *group)
+{
+	int64 published = stored_published(&maintenance->stored, group);
+
+	if (published < group->members)
+		stored_resize_group(&maintenance->stored, group,
+							group->members - come_back(maintenance, group->id, group->step, published), false);
 }
 
 static void
@@ -264,6 +300,8 @@ dissolve_weakened(Maintenance *maintenance)
 
 		if (!group_holds(&maintenance->stored, group))
 			dissolve(maintenance, group);
+		else if (maintenance->keeper->personal)
+			part(maintenance, group);
 	}
 }
 

@@ -6,7 +6,14 @@
  * groups_N has a row per group: the step of the view's chain that it has come
  * to, how many members it has, its cell.  members_N has a row per row of the
  * source: its group (null while it waits), the step that it was once published
- * at (its floor), and the values of the source.
+ * at (its floor), the values of the source and, where each row has a k of its own
+ * (demand.c), that.
+ *
+ * Of a group's members those are published whose k is not larger than their number:
+ * the first j in the order of their k, for the largest j that the j-th does not
+ * ask for more than.  So a group's members with a k up to its size are just these.
+ * A row that asks for no company has a group of its own, without a key, which
+ * nobody joins.
  *
  * Cells of the chain are nested: a cell at one step lies in one cell at the next.
  * So the way of a row from the root down to its own values is a string, each cell
@@ -24,6 +31,7 @@
 #define KANON_MATVIEW_H
 
 #include "aview/aview.h"
+#include "aview/profile.h"
 #include "scan/anonymizer.h"
 
 #include "access/skey.h"
@@ -37,8 +45,9 @@ enum Anum_groups
 {
 	Anum_groups_id = 1,
 	Anum_groups_step,
-	Anum_groups_size,
-	Anum_groups_key,
+	Anum_groups_size, /* members that are published */
+	Anum_groups_members,
+	Anum_groups_key, /* null: nobody may join */
 	Anum_groups_first /* of the quasi-identifiers, in order */
 };
 
@@ -46,7 +55,7 @@ enum Anum_members
 {
 	Anum_members_group = 1,
 	Anum_members_floor,
-	Anum_members_first /* of the source's columns */
+	Anum_members_first /* of the source's columns; then, of some views, the k */
 };
 
 /* Bytes that each step adds to a key. */
@@ -64,8 +73,10 @@ typedef struct Keeper
 	uint64 epoch;			/* of the hierarchies */
 	Oid base;				/* the table whose triggers keep the view; 0: none */
 	double least_climb;		/* the least that a climb of one edge costs */
-	TupleDesc row;			/* the source's columns */
+	TupleDesc row;			/* the source's columns, and the k if each has its own */
 	TupleDesc arrival;		/* a floor, then those */
+	bool personal;			/* each has */
+	int least;				/* the fewest members that a group can have */
 
 	Oid groups;
 	Oid groups_by_id;
@@ -74,6 +85,14 @@ typedef struct Keeper
 	Oid members_by_id;
 	Oid members_by_group;
 	ScanKeyData *id_keys; /* to find a member by its identifiers */
+
+	/* The choices of people, where they have a k in them. */
+	Oid choices;		   /* the table; 0: none */
+	ProfileKey owner_key;  /* how rows and choices belong together */
+	TupleDesc owner;	   /* whose choices they are: the columns of the table that say so */
+	bool in_context;	   /* they depend on purpose or recipient */
+	PlannedStmt *largest_k; /* of somebody's choices */
+	PlannedStmt *owned;	   /* the members that are somebody's */
 
 	uint32 **hashes; /* of values, per level of each column, by code */
 	int *nhashes;
@@ -89,15 +108,15 @@ typedef struct Stored
 	CatalogIndexState group_indexes;
 	CatalogIndexState member_indexes;
 	int64 next_group; /* 0: not known yet */
-	/* Sizes that are not written yet: one row version per group and transaction, however many rows come. */
+	/* What is not written yet: one row version per group and transaction, however many rows come. */
 	struct sizes_hash *sizes;
 } Stored;
 
-/* The size of a group that has changed. */
+/* The number of members of a group that has changed. */
 typedef struct GroupSize
 {
 	int64 group;
-	int64 size;
+	int64 members;
 	bool weakened; /* by a member that left or changed: to be checked */
 	char status;
 } GroupSize;
@@ -108,8 +127,8 @@ typedef struct StoredGroup
 	HeapTuple tuple; /* a copy */
 	int64 id;
 	int step;
-	int64 size;
-	const uint8 *key;
+	int64 members; /* all of them */
+	const uint8 *key; /* null: none */
 	int length; /* of the key, in steps */
 	Datum *values;
 	bool *nulls; /* of all columns of groups_N */
@@ -132,13 +151,26 @@ extern double keeper_distance(Keeper *keeper, int column, Datum from, bool from_
 extern double keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int to_step);
 extern Datum keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull);
 
+/* demand.c */
+extern Oid demand_table(const AView *aview);
+extern bool demand_has_triggers(const AView *aview);
+extern void demand_prepare(Keeper *keeper);
+extern void demand_lock(Keeper *keeper);
+extern int64 demand_of_choices(const Keeper *keeper, Datum largest, bool none);
+extern int64 demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls);
+typedef void (*RowVisitor)(void *arg, const Datum *values, const bool *nulls);
+extern void demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void *arg);
+
 /* stored.c */
 extern void stored_open(Stored *stored, Keeper *keeper);
 extern void stored_close(Stored *stored);
 extern StoredGroup *stored_group_copy(Stored *stored, HeapTuple tuple);
 extern StoredGroup *stored_group(Stored *stored, int64 id);
-extern StoredGroup *stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 size);
-extern void stored_resize_group(Stored *stored, const StoredGroup *group, int64 size, bool weakened);
+extern StoredGroup *stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 members);
+extern void stored_resize_group(Stored *stored, const StoredGroup *group, int64 members, bool weakened);
+/* How many members of a group are published; is this one of them? */
+extern int64 stored_published(Stored *stored, const StoredGroup *group);
+extern bool stored_is_published(Stored *stored, HeapTuple member, int64 published);
 extern void stored_raise_group(Stored *stored, StoredGroup *group, const int32 *codes, int step, const uint8 *key);
 extern void stored_delete_group(Stored *stored, StoredGroup *group);
 extern void stored_insert_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls);
@@ -152,7 +184,8 @@ extern bool stored_any_member(Stored *stored);
 extern List *stored_weakened(Stored *stored);
 
 /* closest.c */
-extern Place closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor);
+/* k: that the row asks for, if rows do */
+extern Place closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor, int k);
 extern StoredGroup *covering_group(Stored *stored, const int32 *codes, const uint8 *key, int length);
 extern bool group_is_cell_of(Stored *stored, const StoredGroup *group, const int32 *codes);
 
@@ -188,7 +221,7 @@ extern void pending_reconcile(int32 id);
 /* create.c */
 extern void matview_init(void);
 extern bool source_has_triggers(const AView *aview, Oid *base);
-extern List *matview_tables(Oid base);
+extern List *matview_tables(const AView *aview, Oid base);
 extern void matview_warn_of_triggers(const AView *aview);
 
 /* refresh.c */

@@ -3,9 +3,9 @@
  *		What a transaction has changed in the base tables of materialized views.
  *
  * The triggers, after each statement, apply the view's projection and WHERE to the
- * transition tables and keep the rows.  They go to the groups when the transaction
- * commits or is prepared; a subtransaction that is rolled back takes its rows with
- * it.  Rows beyond work_mem go to disk.
+ * transition tables and keep the rows; of choices they keep whose these are.  That
+ * goes to the groups when the transaction commits or is prepared; a subtransaction
+ * that is rolled back takes its rows with it.  Rows beyond work_mem go to disk.
  */
 #include "matview/matview.h"
 
@@ -47,6 +47,7 @@ typedef struct Pending
 	SubTransactionId subid;
 	TupleDesc desc;
 	Tuplestorestate *rows;
+	Tuplestorestate *owners; /* whose choices have changed; null: nobody's */
 	bool removals;
 	bool truncated; /* what was removed is not known */
 } Pending;
@@ -61,11 +62,12 @@ static int64 serial = 0;
 static TupleDesc
 describe_pending(const Keeper *keeper)
 {
-	TupleDesc desc = CreateTemplateTupleDesc(keeper->row->natts + Anum_pending_first - 1);
+	int ncolumns = keeper->aview->ncolumns;
+	TupleDesc desc = CreateTemplateTupleDesc(ncolumns + Anum_pending_first - 1);
 
 	TupleDescInitEntry(desc, Anum_pending_present, "present", BOOLOID, -1, 0);
 	TupleDescInitEntry(desc, Anum_pending_serial, "serial", INT8OID, -1, 0);
-	for (int i = 0; i < keeper->row->natts; i++)
+	for (int i = 0; i < ncolumns; i++)
 		TupleDescCopyEntry(desc, Anum_pending_first + i, keeper->row, i + 1);
 	return desc;
 }
@@ -99,6 +101,14 @@ pending_for(Keeper *keeper)
 	return entry;
 }
 
+static void
+end_entry(Pending *entry)
+{
+	tuplestore_end(entry->rows);
+	if (entry->owners)
+		tuplestore_end(entry->owners);
+}
+
 void
 pending_reconcile(int32 id)
 {
@@ -122,30 +132,32 @@ pending_has(int32 id)
 	return false;
 }
 
-/* From rows of the base table to rows of the source. */
-typedef struct Feed
+/* From rows of the base table to rows of the source, or from choices to whose they are. */
+typedef struct Feed Feed;
+struct Feed
 {
 	Keeper *keeper;
 	Pending *pending;
 	TupleTableSlot *slot; /* of the table that changed */
 	AttrMap *map;		  /* from a child's columns to its parent's; null: the same */
-	TupleTableSlot *base; /* of the base table */
+	TupleTableSlot *base; /* of that parent */
 	ExprContext *econtext;
 	ExprState *where;
 	AttrNumber *plain;	 /* of each column: the base table's column that it is, or 0 */
 	ExprState **columns; /* of the others */
-} Feed;
+	void (*feed)(Feed *feed, TupleTableSlot *slot, bool present);
+};
 
 static void
 prepare_expressions(Feed *feed)
 {
-	Query *source = feed->keeper->aview->source;
+	Query *source = feed->keeper->aview->rows;
+	int ncolumns = feed->keeper->aview->ncolumns;
 	ListCell *cell;
 	int i = 0;
 
-	feed->econtext = CreateStandaloneExprContext();
-	feed->plain = palloc0(feed->keeper->row->natts * sizeof(AttrNumber));
-	feed->columns = palloc0(feed->keeper->row->natts * sizeof(ExprState *));
+	feed->plain = palloc0(ncolumns * sizeof(AttrNumber));
+	feed->columns = palloc0(ncolumns * sizeof(ExprState *));
 	if (source->jointree->quals)
 		feed->where = ExecInitQual(make_ands_implicit((Expr *) expression_planner((Expr *) copyObject(source->jointree->quals))), NULL);
 	foreach (cell, source->targetList)
@@ -161,38 +173,56 @@ prepare_expressions(Feed *feed)
 	}
 }
 
+/* Temporary files have to last until the transaction ends. */
 static void
-feed_row(Feed *feed, bool present)
+keep_values(Tuplestorestate *rows, TupleDesc desc, Datum *values, bool *nulls)
 {
-	int ncolumns = feed->keeper->row->natts;
-	Datum *values;
-	bool *nulls;
-	MemoryContext old;
 	ResourceOwner owner = CurrentResourceOwner;
 
-	ResetExprContext(feed->econtext);
-	old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
-	feed->econtext->ecxt_scantuple = feed->map ? execute_attr_map_slot(feed->map, feed->slot, feed->base) : feed->slot;
-	if (ExecQual(feed->where, feed->econtext))
-	{
-		values = palloc((ncolumns + Anum_pending_first - 1) * sizeof(Datum));
-		nulls = palloc0((ncolumns + Anum_pending_first - 1) * sizeof(bool));
-		values[Anum_pending_present - 1] = BoolGetDatum(present);
-		values[Anum_pending_serial - 1] = Int64GetDatum(++serial);
-		for (int i = 0; i < ncolumns; i++)
-		{
-			bool *isnull = &nulls[Anum_pending_first - 1 + i];
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	tuplestore_putvalues(rows, desc, values, nulls);
+	CurrentResourceOwner = owner;
+}
 
-			values[Anum_pending_first - 1 + i] = feed->plain[i] ? slot_getattr(feed->econtext->ecxt_scantuple, feed->plain[i], isnull)
-																: ExecEvalExpr(feed->columns[i], feed->econtext, isnull);
-		}
-		/* Temporary files have to last until the transaction ends. */
-		CurrentResourceOwner = TopTransactionResourceOwner;
-		tuplestore_putvalues(feed->pending->rows, feed->pending->desc, values, nulls);
-		CurrentResourceOwner = owner;
-		feed->pending->removals |= !present;
+static void
+feed_row(Feed *feed, TupleTableSlot *slot, bool present)
+{
+	int ncolumns = feed->keeper->aview->ncolumns;
+	Datum *values = palloc((ncolumns + Anum_pending_first - 1) * sizeof(Datum));
+	bool *nulls = palloc0((ncolumns + Anum_pending_first - 1) * sizeof(bool));
+
+	feed->econtext->ecxt_scantuple = slot;
+	if (!ExecQual(feed->where, feed->econtext))
+		return;
+	values[Anum_pending_present - 1] = BoolGetDatum(present);
+	values[Anum_pending_serial - 1] = Int64GetDatum(++serial);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		bool *isnull = &nulls[Anum_pending_first - 1 + i];
+
+		values[Anum_pending_first - 1 + i] = feed->plain[i] ? slot_getattr(slot, feed->plain[i], isnull)
+															: ExecEvalExpr(feed->columns[i], feed->econtext, isnull);
 	}
-	MemoryContextSwitchTo(old);
+	keep_values(feed->pending->rows, feed->pending->desc, values, nulls);
+	feed->pending->removals |= !present;
+}
+
+/* The old choices and the new ones, which may be somebody else's. */
+static void
+feed_owner(Feed *feed, TupleTableSlot *slot, bool present)
+{
+	TupleDesc desc = feed->keeper->owner;
+	Datum *values = palloc(desc->natts * sizeof(Datum));
+	bool *nulls = palloc(desc->natts * sizeof(bool));
+	ListCell *cell;
+
+	foreach (cell, feed->keeper->owner_key.choices)
+	{
+		int place = foreach_current_index(cell);
+
+		values[place] = slot_getattr(slot, lfirst_int(cell), &nulls[place]);
+	}
+	keep_values(feed->pending->owners, desc, values, nulls);
 }
 
 static void
@@ -205,27 +235,34 @@ feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, feed->slot))
 	{
+		MemoryContext old;
+
 		CHECK_FOR_INTERRUPTS();
-		feed_row(feed, present);
+		ResetExprContext(feed->econtext);
+		old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
+		feed->feed(feed, feed->map ? execute_attr_map_slot(feed->map, feed->slot, feed->base) : feed->slot, present);
+		MemoryContextSwitchTo(old);
 	}
 }
 
 static void
-feed_statement(Feed *feed, const TriggerData *trigger, Oid base)
+feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 {
 	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
 
 	feed->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	if (RelationGetRelid(trigger->tg_relation) != base)
+	feed->econtext = CreateStandaloneExprContext();
+	if (RelationGetRelid(trigger->tg_relation) != parent_table)
 	{
-		Relation parent = table_open(base, AccessShareLock);
+		Relation parent = table_open(parent_table, AccessShareLock);
 		TupleConversionMap *map = convert_tuples_by_name(desc, RelationGetDescr(parent));
 
 		feed->map = map ? map->attrMap : NULL;
 		feed->base = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(parent)), &TTSOpsVirtual);
 		table_close(parent, NoLock);
 	}
-	prepare_expressions(feed);
+	if (feed->feed == feed_row)
+		prepare_expressions(feed);
 	feed_rows(feed, trigger->tg_oldtable, false);
 	feed_rows(feed, trigger->tg_newtable, true);
 	ExecDropSingleTupleTableSlot(feed->slot);
@@ -234,15 +271,10 @@ feed_statement(Feed *feed, const TriggerData *trigger, Oid base)
 	FreeExprContext(feed->econtext, true);
 }
 
-/* Anybody may put triggers on tables of his own. */
-static void
-check_table(Oid relation, Oid base, const AView *aview)
+static bool
+is_below(Oid relation, Oid table)
 {
-	if (relation != base && !list_member_oid(find_all_inheritors(base, NoLock, NULL), relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("table \"%s\" is not what anonymization view \"%s\" is made from", get_rel_name(relation),
-						get_rel_name(aview->view))));
+	return OidIsValid(table) && (relation == table || list_member_oid(find_all_inheritors(table, NoLock, NULL), relation));
 }
 
 static int32
@@ -260,20 +292,49 @@ view_of_trigger(FunctionCallInfo fcinfo)
 
 /* The view's own expressions run with its owner's rights, as when the view is read. */
 static void
-note_changes(const TriggerData *trigger, Keeper *keeper, Oid base)
+note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
-	Feed feed = {.keeper = keeper};
 	Oid user;
 	int context;
 	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	feed.pending = pending_for(keeper);
+	feed->pending = pending_for(feed->keeper);
+	if (feed->feed == feed_owner && feed->pending->owners == NULL)
+		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
 	CurrentResourceOwner = owner;
+	MemoryContextSwitchTo(old);
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(keeper->aview->owner, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	feed_statement(&feed, trigger, base);
+	SetUserIdAndSecContext(feed->keeper->aview->owner, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	feed_statement(feed, trigger, table);
 	SetUserIdAndSecContext(user, context);
+}
+
+/* Anybody may put triggers on tables of his own.  One table may hold rows and choices. */
+static void
+note_statement(const TriggerData *trigger, Keeper *keeper)
+{
+	Oid relation = RelationGetRelid(trigger->tg_relation);
+	Feed rows = {.keeper = keeper, .feed = feed_row};
+	Feed owners = {.keeper = keeper, .feed = feed_owner};
+	bool has_rows = is_below(relation, keeper->base);
+	bool has_choices = is_below(relation, keeper->choices);
+
+	if (!has_rows && !has_choices)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("table \"%s\" is not what anonymization view \"%s\" is made from", get_rel_name(relation),
+						get_rel_name(keeper->aview->view))));
+	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+	{
+		pending_reconcile(keeper->id);
+		return;
+	}
+	if (has_choices)
+		note_changes(trigger, &owners, keeper->choices);
+	if (has_rows)
+		note_changes(trigger, &rows, keeper->base);
 }
 
 /* AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement: keep_groups(number of the view) */
@@ -295,11 +356,7 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
 		return PointerGetDatum(NULL);
 	}
-	check_table(RelationGetRelid(trigger->tg_relation), keeper->base, keeper->aview);
-	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
-		pending_reconcile(id);
-	else
-		note_changes(trigger, keeper, keeper->base);
+	note_statement(trigger, keeper);
 	return PointerGetDatum(NULL);
 }
 
@@ -323,16 +380,37 @@ start_sort(Keeper *keeper, TupleDesc desc)
 	return tuplesort_begin_heap(desc, nkeys, columns, operators, collations, nulls_first, work_mem, NULL, false);
 }
 
+/* A row of the source, with the k that it asks for if rows do. */
 static void
-apply_row(Maintenance *maintenance, TupleTableSlot *slot)
+put_row(Maintenance *maintenance, Keeper *keeper, const Datum *values, const bool *nulls)
 {
+	int ncolumns = keeper->row->natts;
+	Datum *row = palloc(ncolumns * sizeof(Datum));
+	bool *row_nulls = palloc0(ncolumns * sizeof(bool));
 	ItemPointerData was;
 
+	memcpy(row, values, keeper->aview->ncolumns * sizeof(Datum));
+	memcpy(row_nulls, nulls, keeper->aview->ncolumns * sizeof(bool));
+	if (keeper->personal)
+		row[ncolumns - 1] = Int64GetDatum(demand_of_row(keeper, values, nulls));
+	(void) maintenance_put(maintenance, row, row_nulls, &was);
+	pfree(row);
+	pfree(row_nulls);
+}
+
+static void
+apply_row(Maintenance *maintenance, Keeper *keeper, TupleTableSlot *slot)
+{
+	const Datum *values;
+	const bool *nulls;
+
 	slot_getallattrs(slot);
+	values = slot->tts_values + Anum_pending_first - 1;
+	nulls = slot->tts_isnull + Anum_pending_first - 1;
 	if (DatumGetBool(slot->tts_values[Anum_pending_present - 1]))
-		(void) maintenance_put(maintenance, slot->tts_values + Anum_pending_first - 1, slot->tts_isnull + Anum_pending_first - 1, &was);
+		put_row(maintenance, keeper, values, nulls);
 	else
-		maintenance_remove(maintenance, slot->tts_values + Anum_pending_first - 1, slot->tts_isnull + Anum_pending_first - 1);
+		maintenance_remove(maintenance, values, nulls);
 }
 
 /* Do two rows have the same identifiers? */
@@ -367,15 +445,65 @@ apply_sorted(Maintenance *maintenance, Keeper *keeper, Tuplesortstate *sort, Tup
 
 		CHECK_FOR_INTERRUPTS();
 		if (!TTS_EMPTY(last) && !same_ids(keeper, last, next))
-			apply_row(maintenance, last);
+			apply_row(maintenance, keeper, last);
 		last = next;
 		next = swap;
 	}
 	if (!TTS_EMPTY(last))
-		apply_row(maintenance, last);
+		apply_row(maintenance, keeper, last);
 	tuplesort_end(sort);
 	ExecDropSingleTupleTableSlot(last);
 	ExecDropSingleTupleTableSlot(next);
+}
+
+typedef struct Reconsidered
+{
+	Tuplesortstate *sort;
+	TupleTableSlot *slot; /* of pending rows */
+	int ncolumns;
+} Reconsidered;
+
+/* A stored row comes again before anything else that happens to it. */
+static void
+reconsider_row(void *arg, const Datum *values, const bool *nulls)
+{
+	Reconsidered *reconsidered = arg;
+	TupleTableSlot *slot = reconsidered->slot;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, false, (Anum_pending_first - 1) * sizeof(bool));
+	slot->tts_values[Anum_pending_present - 1] = BoolGetDatum(true);
+	slot->tts_values[Anum_pending_serial - 1] = Int64GetDatum(0);
+	memcpy(slot->tts_values + Anum_pending_first - 1, values, reconsidered->ncolumns * sizeof(Datum));
+	memcpy(slot->tts_isnull + Anum_pending_first - 1, nulls, reconsidered->ncolumns * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(reconsidered->sort, slot);
+}
+
+/* The rows of all whose choices have changed. */
+static void
+reconsider_owners(Keeper *keeper, List *entries, Tuplesortstate *sort, TupleDesc desc)
+{
+	Reconsidered reconsidered = {sort, MakeSingleTupleTableSlot(desc, &TTSOpsVirtual), keeper->aview->ncolumns};
+	ListCell *cell;
+
+	foreach (cell, entries)
+	{
+		Tuplestorestate *owners = ((Pending *) lfirst(cell))->owners;
+		TupleTableSlot *owner;
+
+		if (owners == NULL)
+			continue;
+		owner = MakeSingleTupleTableSlot(keeper->owner, &TTSOpsMinimalTuple);
+		tuplestore_rescan(owners);
+		while (tuplestore_gettupleslot(owners, true, false, owner))
+		{
+			CHECK_FOR_INTERRUPTS();
+			demand_visit_owned(keeper, owner, reconsider_row, &reconsidered);
+		}
+		ExecDropSingleTupleTableSlot(owner);
+	}
+	ExecDropSingleTupleTableSlot(reconsidered.slot);
 }
 
 /* Rows that only came can come in the order that they came in. */
@@ -388,6 +516,8 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 	Tuplesortstate *sort = removals ? start_sort(keeper, desc) : NULL;
 	ListCell *cell;
 
+	if (sort)
+		reconsider_owners(keeper, entries, sort, desc);
 	foreach (cell, entries)
 	{
 		Tuplestorestate *rows = ((Pending *) lfirst(cell))->rows;
@@ -399,7 +529,7 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 			if (sort)
 				tuplesort_puttupleslot(sort, slot);
 			else
-				apply_row(maintenance, slot);
+				apply_row(maintenance, keeper, slot);
 		}
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -426,7 +556,7 @@ apply_view(int32 id)
 		if (entry->view != id)
 			continue;
 		entries = lappend(entries, entry);
-		removals |= entry->removals;
+		removals |= entry->removals || entry->owners;
 		truncated |= entry->truncated;
 	}
 	keeper_lock(id);
@@ -454,6 +584,8 @@ apply_all(void)
 	List *views = NIL;
 	ListCell *cell;
 
+	/* What the last command has done is read, too. */
+	CommandCounterIncrement();
 	foreach (cell, pending)
 		views = list_append_unique_int(views, ((Pending *) lfirst(cell))->view);
 	list_sort(views, compare_ids);
@@ -461,7 +593,7 @@ apply_all(void)
 		apply_view(lfirst_int(cell));
 	/* Their files belong to the transaction, which asks for them before it frees memory. */
 	foreach (cell, pending)
-		tuplestore_end(((Pending *) lfirst(cell))->rows);
+		end_entry(lfirst(cell));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
@@ -513,10 +645,11 @@ at_subtransaction_commit(SubTransactionId subid, SubTransactionId parent)
 			if (candidate->view == entry->view)
 				before = candidate;
 		}
-		if (before && before->subid == parent && tuplestore_tuple_count(entry->rows) <= FEW_ROWS)
+		if (before && before->subid == parent && entry->owners == NULL &&
+			tuplestore_tuple_count(entry->rows) <= FEW_ROWS)
 		{
 			hand_over(entry, before);
-			tuplestore_end(entry->rows);
+			end_entry(entry);
 			pending = foreach_delete_current(pending, cell);
 		}
 	}
@@ -533,7 +666,7 @@ at_subtransaction_abort(SubTransactionId subid)
 
 		if (entry->subid == subid)
 		{
-			tuplestore_end(entry->rows);
+			end_entry(entry);
 			pending = foreach_delete_current(pending, cell);
 		}
 	}

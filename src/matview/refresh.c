@@ -71,6 +71,9 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 
 	for (int i = 0; i < aview->ncolumns; i++)
 		columns = lappend_int(columns, i);
+	/* Where rows have a k of their own, it comes last here as there. */
+	if (keeper->personal)
+		columns = lappend_int(columns, aview->profile->demand);
 	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), false, NULL), NULL, snapshot);
 	while (source_next(run, &slot))
 	{
@@ -80,6 +83,13 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(slot);
 		check_ids_present(keeper, slot);
+		if (keeper->personal)
+		{
+			int last = aview->ncolumns;
+
+			slot->tts_values[last] = Int64GetDatum(demand_of_choices(keeper, slot->tts_values[last], slot->tts_isnull[last]));
+			slot->tts_isnull[last] = false;
+		}
 		if (!maintenance_put(maintenance, slot->tts_values, slot->tts_isnull, &was))
 			continue;
 		seen_insert(seen, place_of(&was), &again);
@@ -240,10 +250,11 @@ kanon_groups(PG_FUNCTION_ARGS)
 		appendStringInfo(&cell, ", g.c%d", aview->quasi[i] + 1);
 	appendStringInfo(&command,
 					 "SELECT g.g_id, pg_catalog.count(*), CASE WHEN g.g_id IS NOT NULL THEN %s END, %s, %s, %s"
-					 " FROM kanon.members_%d AS m LEFT JOIN kanon.groups_%d AS g ON g.g_id OPERATOR(pg_catalog.=) m.m_group"
+					 " FROM kanon.members_%d AS m LEFT JOIN kanon.groups_%d AS g ON g.g_id OPERATOR(pg_catalog.=) m.m_group%s"
 					 " GROUP BY g.g_id%s ORDER BY g.g_id",
 					 object_of(aview, ROLE_QUASI, "g.c%d::pg_catalog.text"), object_of(aview, ROLE_ID, list),
-					 object_of(aview, ROLE_SENSITIVE, list), object_of(aview, ROLE_OTHER, list), aview->id, aview->id, cell.data);
+					 object_of(aview, ROLE_SENSITIVE, list), object_of(aview, ROLE_OTHER, list), aview->id, aview->id,
+					 OidIsValid(demand_table(aview)) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "", cell.data);
 	kanon_materialize(fcinfo);
 	select_stored(command.data, result->setResult);
 	return (Datum) 0;

@@ -80,7 +80,6 @@ stored_group_copy(Stored *stored, HeapTuple tuple)
 	TupleDesc desc = RelationGetDescr(stored->groups);
 	StoredGroup *group = palloc0(sizeof(StoredGroup));
 	GroupSize *changed;
-	bytea *key;
 
 	group->tuple = heap_copytuple(tuple);
 	group->values = palloc(desc->natts * sizeof(Datum));
@@ -88,13 +87,17 @@ stored_group_copy(Stored *stored, HeapTuple tuple)
 	heap_deform_tuple(group->tuple, desc, group->values, group->nulls);
 	group->id = DatumGetInt64(group->values[Anum_groups_id - 1]);
 	group->step = DatumGetInt32(group->values[Anum_groups_step - 1]);
-	group->size = DatumGetInt64(group->values[Anum_groups_size - 1]);
+	group->members = DatumGetInt64(group->values[Anum_groups_members - 1]);
 	changed = sizes_lookup(stored->sizes, group->id);
 	if (changed)
-		group->size = changed->size;
-	key = DatumGetByteaPP(group->values[Anum_groups_key - 1]);
-	group->key = (const uint8 *) VARDATA_ANY(key);
-	group->length = VARSIZE_ANY_EXHDR(key) / KEY_BYTES;
+		group->members = changed->members;
+	if (!group->nulls[Anum_groups_key - 1])
+	{
+		bytea *key = DatumGetByteaPP(group->values[Anum_groups_key - 1]);
+
+		group->key = (const uint8 *) VARDATA_ANY(key);
+		group->length = VARSIZE_ANY_EXHDR(key) / KEY_BYTES;
+	}
 	return group;
 }
 
@@ -115,14 +118,56 @@ stored_group(Stored *stored, int64 id)
 	return group;
 }
 
+/* Is there a group that rows may join? */
 bool
 stored_any_group(Stored *stored)
 {
-	SysScanDesc scan = systable_beginscan(stored->groups, stored->keeper->groups_by_id, true, SnapshotSelf, 0, NULL);
-	bool any = HeapTupleIsValid(systable_getnext(scan));
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool any;
 
+	ScanKeyInit(&key, Anum_groups_key, BTGreaterEqualStrategyNumber, F_BYTEAGE, PointerGetDatum(cstring_to_text("")));
+	scan = systable_beginscan(stored->groups, stored->keeper->groups_by_key, true, SnapshotSelf, 1, &key);
+	any = HeapTupleIsValid(systable_getnext(scan));
 	systable_endscan(scan);
 	return any;
+}
+
+static int64
+member_k(Stored *stored, HeapTuple member)
+{
+	bool isnull;
+
+	return DatumGetInt64(heap_getattr(member, RelationGetDescr(stored->members)->natts, RelationGetDescr(stored->members), &isnull));
+}
+
+/* Is a member of a group, of which so many are published, one of them? */
+bool
+stored_is_published(Stored *stored, HeapTuple member, int64 published)
+{
+	return !stored->keeper->personal || member_k(stored, member) <= published;
+}
+
+/* From the most demanding member down: each one that asks for more than there are is left out. */
+int64
+stored_published(Stored *stored, const StoredGroup *group)
+{
+	ScanKeyData key;
+	Relation index;
+	SysScanDesc scan;
+	HeapTuple member;
+	int64 published = group->members;
+
+	if (!stored->keeper->personal || group->key == NULL)
+		return published;
+	ScanKeyInit(&key, Anum_members_group, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(group->id));
+	index = index_open(stored->keeper->members_by_group, AccessShareLock);
+	scan = systable_beginscan_ordered(stored->members, index, SnapshotSelf, 1, &key);
+	while (HeapTupleIsValid(member = systable_getnext_ordered(scan, BackwardScanDirection)) && member_k(stored, member) > published)
+		published--;
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	return published;
 }
 
 bool
@@ -174,14 +219,16 @@ static void
 fill_cell(Stored *stored, const int32 *codes, int step, const uint8 *key, Datum *values, bool *nulls)
 {
 	values[Anum_groups_step - 1] = Int32GetDatum(step);
-	values[Anum_groups_key - 1] = key_datum(stored, key, step);
-	nulls[Anum_groups_step - 1] = nulls[Anum_groups_key - 1] = false;
+	nulls[Anum_groups_step - 1] = false;
+	nulls[Anum_groups_key - 1] = key == NULL;
+	if (key)
+		values[Anum_groups_key - 1] = key_datum(stored, key, step);
 	for (int i = 0; i < stored->keeper->aview->nquasi; i++)
 		values[Anum_groups_first - 1 + i] = keeper_cell_value(stored->keeper, codes, i, step, &nulls[Anum_groups_first - 1 + i]);
 }
 
 StoredGroup *
-stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 size)
+stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 members)
 {
 	TupleDesc desc = RelationGetDescr(stored->groups);
 	Datum *values = palloc0(desc->natts * sizeof(Datum));
@@ -189,7 +236,8 @@ stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key,
 	HeapTuple tuple;
 
 	values[Anum_groups_id - 1] = Int64GetDatum(next_group(stored));
-	values[Anum_groups_size - 1] = Int64GetDatum(size);
+	/* All who form a group can be published in it. */
+	values[Anum_groups_size - 1] = values[Anum_groups_members - 1] = Int64GetDatum(members);
 	fill_cell(stored, codes, step, key, values, nulls);
 	tuple = heap_form_tuple(desc, values, nulls);
 	CatalogTupleInsertWithInfo(stored->groups, tuple, stored->group_indexes);
@@ -202,7 +250,8 @@ rewrite_group(Stored *stored, StoredGroup *group)
 {
 	HeapTuple tuple;
 
-	group->values[Anum_groups_size - 1] = Int64GetDatum(group->size);
+	group->values[Anum_groups_size - 1] = Int64GetDatum(stored_published(stored, group));
+	group->values[Anum_groups_members - 1] = Int64GetDatum(group->members);
 	tuple = heap_form_tuple(RelationGetDescr(stored->groups), group->values, group->nulls);
 	tuple->t_self = group->tuple->t_self;
 	CatalogTupleUpdateWithInfo(stored->groups, &group->tuple->t_self, tuple, stored->group_indexes);
@@ -212,12 +261,12 @@ rewrite_group(Stored *stored, StoredGroup *group)
 }
 
 void
-stored_resize_group(Stored *stored, const StoredGroup *group, int64 size, bool weakened)
+stored_resize_group(Stored *stored, const StoredGroup *group, int64 members, bool weakened)
 {
 	bool found;
 	GroupSize *entry = sizes_insert(stored->sizes, group->id, &found);
 
-	entry->size = size;
+	entry->members = members;
 	entry->weakened = weakened || (found && entry->weakened);
 }
 
@@ -263,7 +312,7 @@ static HeapTuple
 form_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
 {
 	TupleDesc desc = RelationGetDescr(stored->members);
-	int ncolumns = stored->keeper->aview->ncolumns;
+	int ncolumns = stored->keeper->row->natts;
 	Datum *all = palloc(desc->natts * sizeof(Datum));
 	bool *all_nulls = palloc(desc->natts * sizeof(bool));
 

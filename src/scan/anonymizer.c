@@ -185,49 +185,6 @@ list_shown(Anonymizer *anonymizer)
 	}
 }
 
-static Bitmapset *
-add_column(Bitmapset *columns, int column)
-{
-	return column < 0 ? columns : bms_add_member(columns, column);
-}
-
-/* What says how a row is published at all. */
-static Bitmapset *
-add_profile(const AView *aview, Bitmapset *columns)
-{
-	if (aview->profile == NULL)
-		return columns;
-	columns = add_column(columns, aview->profile->found);
-	return add_column(columns, aview->profile->k);
-}
-
-/* What says whether some columns are published. */
-static Bitmapset *
-add_permissions(const AView *aview, Bitmapset *columns)
-{
-	Bitmapset *choices = NULL;
-	int column = -1;
-
-	while ((column = bms_next_member(columns, column)) >= 0)
-	{
-		choices = add_column(choices, aview->columns[column].disclose);
-		choices = add_column(choices, aview->columns[column].retain);
-	}
-	return bms_add_members(columns, choices);
-}
-
-/* The same, and how. */
-static Bitmapset *
-add_choices(const AView *aview, Bitmapset *columns)
-{
-	Bitmapset *choices = NULL;
-	int column = -1;
-
-	while ((column = bms_next_member(columns, column)) >= 0)
-		choices = add_column(choices, aview->columns[column].level);
-	return bms_add_members(add_permissions(aview, columns), choices);
-}
-
 /* From now on rows are kept, and read again for counting.  What is only counted is looked at like what is shown. */
 void
 anonymizer_keep_rows(Anonymizer *anonymizer)
@@ -240,7 +197,7 @@ anonymizer_keep_rows(Anonymizer *anonymizer)
 	foreach (cell, anonymizer->counted.columns)
 		columns = bms_add_member(columns, lfirst_int(cell));
 	memset(&anonymizer->published, 0, sizeof(RowLayout));
-	row_layout(&anonymizer->published, anonymizer->aview, add_choices(anonymizer->aview, columns));
+	row_layout(&anonymizer->published, anonymizer->aview, consent_add_choices(anonymizer->aview, columns));
 	anonymizer->nshown = 0;
 	list_shown(anonymizer);
 }
@@ -259,14 +216,15 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 
 	for (int i = 0; i < aview->nquasi; i++)
 		columns = bms_add_member(columns, aview->quasi[i]);
-	columns = add_profile(aview, columns);
-	wanted = add_choices(aview, bms_union(wanted, columns));
+	columns = consent_add_profile(aview, columns);
+	wanted = consent_add_choices(aview, bms_union(wanted, columns));
 	if (anonymizer->recoder->masked)
-		columns = add_permissions(aview, columns);
+		columns = consent_add_permissions(aview, columns);
 	for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
 	{
 		columns = bms_add_member(columns, anonymizer->sensitive[i]);
-		columns = add_column(columns, aview->columns[anonymizer->sensitive[i]].level);
+		if (aview->columns[anonymizer->sensitive[i]].level >= 0)
+			columns = bms_add_member(columns, aview->columns[anonymizer->sensitive[i]].level);
 	}
 	for (int i = 0; i < anonymizer->nids && !anonymizer->recoder->count_rows; i++)
 		columns = bms_add_member(columns, anonymizer->ids[i]);

@@ -52,3 +52,43 @@ consent_given(const AView *aview, const RowLayout *layout, TupleTableSlot *slot,
 
 	return (disclose < 0 || read_flag(slot, layout->place[disclose])) && (retain < 0 || read_flag(slot, layout->place[retain]));
 }
+
+static Bitmapset *
+add_column(Bitmapset *columns, int column)
+{
+	return column < 0 ? columns : bms_add_member(columns, column);
+}
+
+Bitmapset *
+consent_add_profile(const AView *aview, Bitmapset *columns)
+{
+	if (aview->profile == NULL)
+		return columns;
+	columns = add_column(columns, aview->profile->found);
+	return add_column(columns, aview->profile->k);
+}
+
+Bitmapset *
+consent_add_permissions(const AView *aview, Bitmapset *columns)
+{
+	Bitmapset *choices = NULL;
+	int column = -1;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		choices = add_column(choices, aview->columns[column].disclose);
+		choices = add_column(choices, aview->columns[column].retain);
+	}
+	return bms_add_members(columns, choices);
+}
+
+Bitmapset *
+consent_add_choices(const AView *aview, Bitmapset *columns)
+{
+	Bitmapset *choices = NULL;
+	int column = -1;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+		choices = add_column(choices, aview->columns[column].level);
+	return bms_add_members(consent_add_permissions(aview, columns), choices);
+}

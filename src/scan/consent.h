@@ -10,6 +10,13 @@
 
 #include "scan/anonymizer.h"
 
+/* Columns that have to be read, too: those that say how a row is published at all, */
+extern Bitmapset *consent_add_profile(const AView *aview, Bitmapset *columns);
+/* whether some columns are, */
+extern Bitmapset *consent_add_permissions(const AView *aview, Bitmapset *columns);
+/* and how. */
+extern Bitmapset *consent_add_choices(const AView *aview, Bitmapset *columns);
+
 /* The k that a row asks for; -1 if it is not to be shown at all. */
 extern int consent_k(const AView *aview, const RowLayout *layout, TupleTableSlot *slot);
 

@@ -11,41 +11,38 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "aview/profile.h"
 #include "scan/conditions.h"
+#include "scan/consent.h"
+
+/* Columns of stored rows, beside those of the view. */
+#define STORED_GROUP "kanon group"
+#define STORED_SHOWN "kanon shown"
+
+/* The range table index of the rows in a source with a profile. */
+#define ROWS_RTI 1
 
 struct StoredRows
 {
 	MemoryContext context;
 	AView *view;
 	Snapshot snapshot;
-	List *columns;
+	Bitmapset *wanted;
+	RowLayout layout;
 	Dictionary **dictionaries; /* per column of the view that is generalized here */
 	MemoryContext run_context;
 	SourceRun *run;
 };
-
-static void
-append_column(StringInfo text, const AView *aview, int column)
-{
-	const AViewColumn *c = &aview->columns[column];
-
-	if (c->role == ROLE_QUASI)
-		appendStringInfo(text, "g.c%d", column + 1);
-	else if (c->role == ROLE_ID)
-		appendStringInfo(text, "NULL::%s", format_type_extended(c->source_type, c->source_typmod,
-																FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	else
-		appendStringInfo(text, "m.c%d", column + 1);
-	appendStringInfo(text, " AS %s", quote_identifier(c->name));
-}
 
 /* Whoever may query the view has its groups read on his behalf. */
 static void
@@ -59,23 +56,71 @@ read_as_owner(Query *query)
 }
 
 static Query *
+analyzed(const char *text)
+{
+	return kanon_analyze(linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT)), text);
+}
+
+Query *
+stored_query(const char *text)
+{
+	Query *query = analyzed(text);
+
+	read_as_owner(query);
+	return query;
+}
+
+static bool
+is_personal(const AView *aview)
+{
+	return aview->profile && aview->profile->demand >= 0;
+}
+
+static char *
+type_name(const AViewColumn *column)
+{
+	return format_type_extended(column->source_type, column->source_typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+}
+
+/* A column as it is published, whatever its owner says. */
+static void
+append_column(StringInfo text, const AView *aview, int column)
+{
+	const AViewColumn *c = &aview->columns[column];
+
+	if (c->role == ROLE_QUASI)
+		appendStringInfo(text, "g.c%d", column + 1);
+	else if (c->role == ROLE_ID && is_personal(aview))
+		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d END", column + 1);
+	else if (c->role == ROLE_ID)
+		appendStringInfo(text, "NULL::%s", type_name(c));
+	else
+		appendStringInfo(text, "m.c%d", column + 1);
+	appendStringInfo(text, " AS %s", quote_identifier(c->name));
+}
+
+/* The columns as they are published; of a view with a profile also, before them, as they are, and the group. */
+static Query *
 published_rows(const AView *aview)
 {
 	StringInfoData text;
-	Query *query;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
+	for (int i = 0; aview->profile && i < aview->ncolumns; i++)
+		appendStringInfo(&text, "m.c%d, ", i + 1);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		appendStringInfoString(&text, i > 0 ? ", " : "");
 		append_column(&text, aview, i);
 	}
+	if (aview->profile)
+		appendStringInfo(&text, ", g.g_id AS %s", quote_identifier(STORED_GROUP));
 	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id",
 					 aview->id, aview->id);
-	query = kanon_analyze(linitial_node(RawStmt, raw_parser(text.data, RAW_PARSE_DEFAULT)), text.data);
-	read_as_owner(query);
-	return query;
+	if (is_personal(aview))
+		appendStringInfoString(&text, " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size");
+	return stored_query(text.data);
 }
 
 /* The stored rows are for an owner who may read the source itself, as long as he may. */
@@ -83,6 +128,123 @@ void
 stored_check_rights(const AView *aview)
 {
 	kanon_check_permissions(aview->source);
+}
+
+/* A column of the rows that a source with a profile joins with choices. */
+static Expr *
+column_of_rows(const Query *rows, int column)
+{
+	Expr *expr = list_nth_node(TargetEntry, rows->targetList, column)->expr;
+
+	return (Expr *) makeVar(ROWS_RTI, column + 1, exprType((Node *) expr), exprTypmod((Node *) expr), exprCollation((Node *) expr), 0);
+}
+
+/*
+ * The source with stored rows in place of its own: they are joined with choices by
+ * what they are, and shown as they are published.
+ */
+static Query *
+join_choices(const AView *aview, Query *rows)
+{
+	Query *source = copyObject(aview->source);
+	RangeTblEntry *rte = rt_fetch(ROWS_RTI, source->rtable);
+	TargetEntry *group;
+	ListCell *cell;
+	List *names = NIL;
+
+	foreach (cell, rows->targetList)
+		names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+	rte->subquery = rows;
+	rte->eref = makeAlias("rows", names);
+	for (int i = 0; i < aview->ncolumns; i++)
+		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, aview->ncolumns + i);
+	if (is_personal(aview))
+	{
+		TargetEntry *demand = list_nth_node(TargetEntry, source->targetList, aview->profile->demand);
+
+		demand->expr = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+		source->hasSubLinks = false;
+	}
+	group = makeTargetEntry(column_of_rows(rows, 2 * aview->ncolumns), list_length(source->targetList) + 1, STORED_GROUP, false);
+	source->targetList = lappend(source->targetList, group);
+	return source;
+}
+
+/*
+ * Groups are stored for the largest k of all purposes and recipients.  For one of
+ * them they may be too small where choices change without our notice, or where
+ * rows without choices for it are not shown.
+ */
+static bool
+has_to_count(const AView *aview)
+{
+	ProfileKey key;
+
+	if (!is_personal(aview))
+		return false;
+	profile_key(aview, &key);
+	return !aview->by_triggers || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
+}
+
+/*
+ * Counts, in each group, those that are shown for these choices: a group is shown
+ * if they are as many as each of them asks for.  Which values are diverse or close
+ * to the whole is known of the whole group only.
+ */
+static Query *
+count_shown(const AView *aview, Query *joined)
+{
+	const AViewColumn *columns = aview->columns;
+	const char *found = quote_identifier(columns[aview->profile->found].name);
+	const char *k = quote_identifier(columns[aview->profile->k].name);
+	char *asks = psprintf("CASE WHEN %s THEN %s ELSE %d END", found, k, aview->k);
+	char *is_shown = psprintf("(%s OPERATOR(pg_catalog.>=) 0) IS TRUE", asks);
+	StringInfoData text;
+	Query *query;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "SELECT *, %s AND pg_catalog.count(*) FILTER (WHERE %s) OVER groups OPERATOR(pg_catalog.>=)"
+							" pg_catalog.max(%s) FILTER (WHERE %s) OVER groups",
+					 is_shown, is_shown, asks, is_shown);
+	if (aview->l > 0 || aview->t > 0)
+		appendStringInfo(&text, " AND pg_catalog.bool_and(%s) OVER groups", is_shown);
+	appendStringInfo(&text, " AS %s FROM (SELECT ", quote_identifier(STORED_SHOWN));
+	for (int i = 0; i < aview->nsource; i++)
+	{
+		bool quasi = i < aview->ncolumns && columns[i].role == ROLE_QUASI;
+
+		appendStringInfo(&text, "NULL::%s%s AS %s, ", quasi ? "kanon.generalized" : type_name(&columns[i]),
+						 quasi ? " COLLATE pg_catalog.\"C\"" : "", quote_identifier(columns[i].name));
+	}
+	appendStringInfo(&text, "NULL::pg_catalog.int8 AS %s) AS joined WINDOW groups AS (PARTITION BY %s", quote_identifier(STORED_GROUP),
+					 quote_identifier(STORED_GROUP));
+	/* They tell groups apart no further, but let conditions on them be looked up. */
+	for (int i = 0; i < aview->nquasi; i++)
+		appendStringInfo(&text, ", %s", quote_identifier(columns[aview->quasi[i]].name));
+	appendStringInfoChar(&text, ')');
+	query = analyzed(text.data);
+	rt_fetch(1, query->rtable)->subquery = joined;
+	return query;
+}
+
+static AViewColumn *
+stored_columns(const AView *aview)
+{
+	/* Two more: the group, and whether it is shown. */
+	AViewColumn *columns = palloc0((aview->nsource + 2) * sizeof(AViewColumn));
+
+	memcpy(columns, aview->columns, aview->nsource * sizeof(AViewColumn));
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		if (columns[i].role != ROLE_QUASI)
+			continue;
+		columns[i].source_type = kanon_generalized_type();
+		columns[i].source_typmod = -1;
+		columns[i].source_collation = C_COLLATION_OID;
+	}
+	columns[aview->nsource] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
+	columns[aview->nsource + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
+	return columns;
 }
 
 AView *
@@ -93,15 +255,17 @@ stored_view(const AView *aview)
 	stored_check_rights(aview);
 	*stored = *aview;
 	stored->source = stored->rows = published_rows(aview);
-	stored->columns = palloc(aview->ncolumns * sizeof(AViewColumn));
-	memcpy(stored->columns, aview->columns, aview->ncolumns * sizeof(AViewColumn));
-	for (int i = 0; i < aview->ncolumns; i++)
+	stored->columns = stored_columns(aview);
+	if (aview->profile == NULL)
+		return stored;
+	stored->profile = palloc(sizeof(AViewProfile));
+	*stored->profile = *aview->profile;
+	stored->source = join_choices(aview, stored->rows);
+	stored->nsource = aview->nsource + 1;
+	if (has_to_count(aview))
 	{
-		if (stored->columns[i].role != ROLE_QUASI)
-			continue;
-		stored->columns[i].source_type = kanon_generalized_type();
-		stored->columns[i].source_typmod = -1;
-		stored->columns[i].source_collation = C_COLLATION_OID;
+		stored->source = count_shown(aview, stored->source);
+		stored->profile->shown = stored->nsource++;
 	}
 	return stored;
 }
@@ -149,24 +313,29 @@ StoredRows *
 storedrows_start(const AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
 	StoredRows *rows = palloc0(sizeof(StoredRows));
+	Bitmapset *columns;
 	int column = -1;
 
 	rows->context = CurrentMemoryContext;
 	rows->view = stored_view(aview);
 	rows->snapshot = snapshot;
+	rows->wanted = bms_copy(wanted);
 	rows->dictionaries = palloc0(aview->ncolumns * sizeof(Dictionary *));
 	rows->run_context = AllocSetContextCreate(CurrentMemoryContext, "kanon stored rows", ALLOCSET_DEFAULT_SIZES);
 	while ((column = bms_next_member(wanted, column)) >= 0)
 	{
 		const AViewColumn *c = &aview->columns[column];
 
-		rows->columns = lappend_int(rows->columns, column);
-		if (c->role == ROLE_SENSITIVE && c->generalized)
+		if (c->role == ROLE_SENSITIVE)
 			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
 	}
+	columns = consent_add_choices(rows->view, consent_add_profile(rows->view, bms_copy(wanted)));
+	if (rows->view->profile && rows->view->profile->shown >= 0)
+		columns = bms_add_member(columns, rows->view->profile->shown);
 	/* Rows are rows, even if nothing of them is wanted. */
-	if (rows->columns == NIL)
-		rows->columns = list_make1_int(0);
+	if (bms_is_empty(columns))
+		columns = bms_make_singleton(0);
+	row_layout(&rows->layout, rows->view, columns);
 	return rows;
 }
 
@@ -180,30 +349,71 @@ storedrows_rewind(StoredRows *rows, List *conditions, ParamListInfo params)
 	rows->run = NULL;
 	MemoryContextReset(rows->run_context);
 	old = MemoryContextSwitchTo(rows->run_context);
-	rows->run = source_start(source_plan(source_query(rows->view, rows->columns, conditions, NIL), false, params), params, rows->snapshot);
+	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
 	MemoryContextSwitchTo(old);
+}
+
+/* Is a row shown for the purpose and the recipient? */
+static bool
+is_shown(const StoredRows *rows, TupleTableSlot *slot)
+{
+	const AViewProfile *profile = rows->view->profile;
+
+	if (profile == NULL)
+		return true;
+	if (profile->shown >= 0)
+	{
+		int place = rows->layout.place[profile->shown];
+
+		return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
+	}
+	return consent_k(rows->view, &rows->layout, slot) >= 0;
+}
+
+/* A sensitive value as its owner lets it be published. */
+static void
+publish_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datum *value, bool *isnull)
+{
+	Dictionary *dictionary = rows->dictionaries[column];
+	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
+
+	if (*isnull)
+		return;
+	if (!rows->view->columns[column].generalized)
+		*isnull = level > 0;
+	else
+		*value = dictionary->levels[level].values[dictionary_climb(dictionary, dictionary_code(dictionary, *value, false), 0, level)];
+}
+
+static void
+publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
+{
+	int column = -1;
+
+	while ((column = bms_next_member(rows->wanted, column)) >= 0)
+	{
+		int place = rows->layout.place[column];
+
+		values[column] = slot->tts_values[place];
+		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
+		if (rows->dictionaries[column])
+			publish_sensitive(rows, slot, column, &values[column], &nulls[column]);
+	}
 }
 
 bool
 storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
 {
 	TupleTableSlot *slot;
-	ListCell *cell;
-	int place = 0;
 
-	CHECK_FOR_INTERRUPTS();
-	if (!source_next(rows->run, &slot))
-		return false;
-	slot_getallattrs(slot);
-	foreach (cell, rows->columns)
+	do
 	{
-		int column = lfirst_int(cell);
-		Dictionary *dictionary = rows->dictionaries[column];
-		Datum value = slot->tts_values[place];
-
-		nulls[column] = slot->tts_isnull[place++];
-		values[column] = dictionary && !nulls[column] ? dictionary->levels[0].values[dictionary_code(dictionary, value, false)] : value;
-	}
+		CHECK_FOR_INTERRUPTS();
+		if (!source_next(rows->run, &slot))
+			return false;
+		slot_getallattrs(slot);
+	} while (!is_shown(rows, slot));
+	publish(rows, slot, values, nulls);
 	return true;
 }
 

@@ -11,6 +11,9 @@
 
 #include "scan/anonymizer.h"
 
+/* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
+extern Query *stored_query(const char *text);
+
 /* The same view with its published rows as its source. */
 extern void stored_check_rights(const AView *aview);
 extern AView *stored_view(const AView *aview);

@@ -1,0 +1,229 @@
+/*
+ * demand.c
+ *		What the people of a materialized view ask for.
+ *
+ * Groups are stored once, for all purposes and recipients: whoever may ask for
+ * several could otherwise compare the groups of one with those of another.  So the
+ * largest k of somebody's choices counts, for all of them.  Which columns are
+ * shown, and how far up sensitive values go, is found out when the view is read.
+ *
+ * A change of choices is a change of the rows of whoever they belong to.
+ */
+#include "matview/matview.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "scan/stored.h"
+
+Oid
+demand_table(const AView *aview)
+{
+	if (aview->profile == NULL || aview->profile->demand < 0)
+		return InvalidOid;
+	return linitial_node(RangeTblEntry, demand_query(aview)->rtable)->relid;
+}
+
+/* Can triggers tell of every change of the choices? */
+bool
+demand_has_triggers(const AView *aview)
+{
+	Oid table = demand_table(aview);
+	RangeTblEntry *rte;
+
+	if (!OidIsValid(table))
+		return true;
+	rte = linitial_node(RangeTblEntry, demand_query(aview)->rtable);
+	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+		   check_enable_rls(table, aview->owner, true) != RLS_ENABLED;
+}
+
+/* What a row asks for, given the largest k of its owner's choices: the view's own where there may be no choice. */
+int64
+demand_of_choices(const Keeper *keeper, Datum largest, bool none)
+{
+	int64 k = keeper->aview->k;
+
+	if (none)
+		return k;
+	if (DatumGetInt64(largest) < 0)
+		return -1;
+	return keeper->in_context ? Max(DatumGetInt64(largest), k) : DatumGetInt64(largest);
+}
+
+static Param *
+make_param(int id, const Var *var)
+{
+	Param *param = makeNode(Param);
+
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = id;
+	param->paramtype = var->vartype;
+	param->paramtypmod = var->vartypmod;
+	param->paramcollid = var->varcollid;
+	param->location = -1;
+	return param;
+}
+
+/* The columns of a row as parameters. */
+static Node *
+row_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 1)
+		return (Node *) make_param(((Var *) node)->varattno, (Var *) node);
+	return expression_tree_mutator(node, row_mutator, context);
+}
+
+/* The columns of a row as those of a member, and those of choices as parameters. */
+static Node *
+member_mutator(Node *node, void *context)
+{
+	const Keeper *keeper = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+		int place = 0;
+
+		if (var->varlevelsup == 1)
+			return (Node *) makeVar(1, var->varattno + Anum_members_first - 1, var->vartype, var->vartypmod, var->varcollid, 0);
+		while (list_nth_int(keeper->owner_key.choices, place) != var->varattno)
+			place++;
+		return (Node *) make_param(place + 1, var);
+	}
+	return expression_tree_mutator(node, member_mutator, context);
+}
+
+/* SELECT the columns of the view FROM members WHERE they belong to whoever has given choices */
+static PlannedStmt *
+plan_owned(Keeper *keeper)
+{
+	StringInfoData text;
+	Query *query;
+
+	initStringInfo(&text);
+	for (int i = 0; i < keeper->aview->ncolumns; i++)
+		appendStringInfo(&text, "%s m.c%d", i == 0 ? "SELECT" : ",", i + 1);
+	appendStringInfo(&text, " FROM kanon.members_%d AS m", keeper->id);
+	query = stored_query(text.data);
+	query->jointree->quals = member_mutator(demand_query(keeper->aview)->jointree->quals, keeper);
+	return source_plan(query, false, NULL);
+}
+
+/* In the current memory context. */
+void
+demand_prepare(Keeper *keeper)
+{
+	AView *aview = keeper->aview;
+	ListCell *cell;
+	int place = 0;
+
+	keeper->choices = demand_table(aview);
+	if (!OidIsValid(keeper->choices))
+		return;
+	profile_key(aview, &keeper->owner_key);
+	keeper->in_context = keeper->owner_key.purpose > 0 || keeper->owner_key.recipient > 0;
+	keeper->largest_k = source_plan(query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
+	keeper->owned = plan_owned(keeper);
+	keeper->owner = CreateTemplateTupleDesc(list_length(keeper->owner_key.choices));
+	foreach (cell, keeper->owner_key.choices)
+	{
+		Oid type;
+		int32 typmod;
+		Oid collation;
+
+		get_atttypetypmodcoll(keeper->choices, lfirst_int(cell), &type, &typmod, &collation);
+		TupleDescInitEntry(keeper->owner, ++place, NULL, type, typmod, 0);
+		TupleDescInitEntryCollation(keeper->owner, place, collation);
+	}
+}
+
+static void
+lock_tables(const PlannedStmt *plan)
+{
+	ListCell *cell;
+
+	foreach (cell, plan->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (rte->rtekind == RTE_RELATION)
+			LockRelationOid(rte->relid, rte->rellockmode);
+	}
+}
+
+/* Plans that are kept need their locks in each transaction. */
+void
+demand_lock(Keeper *keeper)
+{
+	if (!OidIsValid(keeper->choices))
+		return;
+	lock_tables(keeper->largest_k);
+	lock_tables(keeper->owned);
+}
+
+int64
+demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
+{
+	ParamListInfo params = makeParamList(keeper->aview->ncolumns);
+	SourceRun *run;
+	TupleTableSlot *slot;
+	int64 demand;
+	ListCell *cell;
+
+	foreach (cell, keeper->owner_key.view_columns)
+	{
+		int column = lfirst_int(cell);
+		ParamExternData *param = &params->params[column];
+
+		param->ptype = keeper->aview->columns[column].source_type;
+		param->value = values[column];
+		param->isnull = nulls[column];
+	}
+	run = source_start(keeper->largest_k, params, GetActiveSnapshot());
+	if (source_next(run, &slot))
+	{
+		slot_getallattrs(slot);
+		demand = demand_of_choices(keeper, slot->tts_values[0], slot->tts_isnull[0]);
+	}
+	else
+		demand = demand_of_choices(keeper, (Datum) 0, true);
+	source_end(run);
+	return demand;
+}
+
+/* Calls a function with the values of each stored row of somebody, who is given by a row of keeper->owner. */
+void
+demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void *arg)
+{
+	ParamListInfo params = makeParamList(keeper->owner->natts);
+	SourceRun *run;
+	TupleTableSlot *slot;
+
+	slot_getallattrs(owner);
+	for (int i = 0; i < keeper->owner->natts; i++)
+	{
+		params->params[i].ptype = TupleDescAttr(keeper->owner, i)->atttypid;
+		params->params[i].value = owner->tts_values[i];
+		params->params[i].isnull = owner->tts_isnull[i];
+	}
+	run = source_start(keeper->owned, params, GetActiveSnapshot());
+	while (source_next(run, &slot))
+	{
+		slot_getallattrs(slot);
+		visit(arg, slot->tts_values, slot->tts_isnull);
+	}
+	source_end(run);
+}
