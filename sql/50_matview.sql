@@ -19,21 +19,22 @@ CREATE FUNCTION kanon.groups(view regclass, OUT "group" bigint, OUT size bigint,
 COMMENT ON FUNCTION kanon.groups(regclass) IS
     'shows the stored groups of a materialized anonymization view to its owner; rows that wait are in no group';
 
--- Partitions that come and go have triggers, or not, as their parent has.
-CREATE FUNCTION kanon.follow_tables(view integer) RETURNS void
+-- Tables that come and go have triggers, or not, as the one above them has.
+CREATE FUNCTION kanon.follow_tables(view integer, gone boolean DEFAULT false) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_follow_tables';
-REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.follow_tables(integer) IS
-    'puts the triggers of a materialized anonymization view on the tables that its rows come from';
+REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.follow_tables(integer, boolean) IS
+    'puts the triggers of a materialized anonymization view on the tables that its rows come from, and compares its groups with what they have';
 
-CREATE FUNCTION kanon.changes_heirs(command pg_ddl_command) RETURNS boolean
-    LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_changes_heirs';
-COMMENT ON FUNCTION kanon.changes_heirs(pg_ddl_command) IS 'does a command of an event trigger add or take away partitions or children?';
+CREATE FUNCTION kanon.changes_sources(command pg_ddl_command) RETURNS boolean
+    LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_changes_sources';
+COMMENT ON FUNCTION kanon.changes_sources(pg_ddl_command) IS
+    'does a command of an event trigger add or take away partitions or children, enable triggers, or make a table unlogged?';
 -- Other changes of tables are none of our business: in a restore they come before the stored groups have their indexes.
 CREATE FUNCTION kanon.follow_partitions() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE kanon.changes_heirs(c.command)) THEN
+    IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE kanon.changes_sources(c.command)) THEN
         PERFORM kanon.follow_tables(id) FROM kanon.aview WHERE maintained = 'triggers';
     END IF;
 END
@@ -42,3 +43,22 @@ COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: new partitions 
 REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
 CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE')
     EXECUTE FUNCTION kanon.follow_partitions();
+
+-- A table that is dropped fires no trigger of its own; that it had some, which are dropped with it, tells whose rows are gone.
+CREATE FUNCTION kanon.follow_dropped() RETURNS event_trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF to_regclass('kanon.aview') IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM kanon.follow_tables(a.id, true)
+    FROM kanon.aview a
+    WHERE a.maintained = 'triggers' AND EXISTS (
+        SELECT FROM pg_event_trigger_dropped_objects() t JOIN pg_event_trigger_dropped_objects() r ON r.address_names = t.address_names[1:2]
+        WHERE t.object_type = 'trigger' AND t.address_names[3] = format('kanon_%s_insert', a.id) AND r.classid = 'pg_class'::regclass AND r.objsubid = 0);
+END
+$$;
+COMMENT ON FUNCTION kanon.follow_dropped() IS 'event trigger: rows of dropped partitions leave the groups of materialized anonymization views';
+REVOKE EXECUTE ON FUNCTION kanon.follow_dropped() FROM PUBLIC;
+-- After kanon_forget_dropped_views, by name.
+CREATE EVENT TRIGGER kanon_then_follow_dropped ON sql_drop EXECUTE FUNCTION kanon.follow_dropped();

@@ -2,12 +2,13 @@
  * matview_stress.c
  *		Many sessions change the base table of a materialized view at once.
  *
- *		matview_stress CONNECTION-STRING [SECONDS]    default: KANON_STRESS_SECONDS, or 6
+ *		matview_stress CONNECTION-STRING [SECONDS]    default: KANON_STRESS_SECONDS, or 30
  *
  * Eight sessions, at all isolation levels, insert, update, delete, roll back and
- * use savepoints; one of them is killed now and then, as a crash of its client
- * would; a reader checks that whatever is committed has its k.  At the end the
- * groups are compared with the table.
+ * use savepoints, and change what people ask for; one of them is gone now and then,
+ * as after a crash of its client; a reader checks that whatever is committed has its
+ * k, in a view with one k for all and in one where each has his own.  At the end
+ * the groups are compared with the tables.
  */
 #include <libpq-fe.h>
 #include <stdarg.h>
@@ -21,6 +22,11 @@
 #define WRITERS 8
 #define PEOPLE 400
 #define K 4
+
+/* Those of the second view who are shown with fewer than they ask for. */
+#define TOO_FEW                                                                                                                   \
+	"(SELECT count(*) FROM kanon.members_2 m JOIN kanon.groups_2 g ON g_id = m_group WHERE m_k <= g_size AND m_k > "              \
+	"(SELECT count(*) FROM kanon.members_2 o WHERE o.m_group = g_id AND o.m_k <= g.g_size))"
 
 static const char *connection_string;
 static int tests = 0;
@@ -104,13 +110,20 @@ change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
 	for (int i = rand_r(seed) % 4; i >= 0 && good; i--)
 	{
 		id += 1 + rand_r(seed) % (PEOPLE / 4);
-		switch (rand_r(seed) % 6)
+		switch (rand_r(seed) % 8)
 		{
 			case 0:
 				good = try(connection, deadlocks, errors, "DELETE FROM person WHERE id = %d", id);
 				break;
 			case 1:
 				good = try(connection, deadlocks, errors, "UPDATE person SET age = %d, ward = ward + 1 WHERE id = %d", rand_r(seed) % 90, id);
+				break;
+			case 3:
+				good = try(connection, deadlocks, errors, "INSERT INTO wish VALUES (%d, %d) ON CONFLICT (id) DO UPDATE SET k = excluded.k", id,
+						   2 + rand_r(seed) % 12);
+				break;
+			case 4:
+				good = try(connection, deadlocks, errors, "DELETE FROM wish WHERE id = %d", id);
 				break;
 			case 2:
 				good = try(connection, deadlocks, errors,
@@ -159,7 +172,8 @@ read_until(PGconn *connection, time_t end, long *answers)
 
 	while (time(NULL) < end)
 	{
-		char *least = query(connection, "SELECT coalesce(min(n), 1000) FROM (SELECT count(*) AS n FROM kept GROUP BY age, zip) q");
+		char *least = query(connection, "SELECT CASE WHEN " TOO_FEW " > 0 THEN 0 ELSE coalesce(min(n), 1000) END"
+										" FROM (SELECT count(*) AS n FROM kept GROUP BY age, zip) q");
 
 		wrong += atoi(least) < K;
 		free(least);
@@ -184,7 +198,12 @@ check_end(PGconn *connection)
 	got = query(connection, "SELECT count(*) FROM kanon.members_1 m JOIN kanon.groups_1 g ON g_id = m_group"
 							" WHERE NOT (kanon.avlike(g.c2, m.c2) AND kanon.avlike(g.c3, m.c3))");
 	ok(strcmp(got, "0") == 0, "everybody is in the cell of the group", got);
-	got = query(connection, "SELECT kanon.refresh('kept')");
+	got = query(connection, "SELECT " TOO_FEW);
+	ok(strcmp(got, "0") == 0, "everybody who is shown has as many as he asks for", got);
+	got = query(connection, "SELECT count(*) FROM ((SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id) EXCEPT SELECT c1, c2, m_k FROM kanon.members_2)"
+							" UNION ALL (SELECT c1, c2, m_k FROM kanon.members_2 EXCEPT SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id))) q");
+	ok(strcmp(got, "0") == 0, "what everybody asks for is known", got);
+	got = query(connection, "SELECT kanon.refresh('kept') + kanon.refresh('chosen')");
 	ok(strcmp(got, "0") == 0, "refresh finds nothing to do", got);
 }
 
@@ -207,7 +226,11 @@ main(int argc, char **argv)
 	query(connection, "SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3)");
 	query(connection, "SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',"
 					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k => 4, materialized => true)");
-	end = time(NULL) + (seconds ? atoi(seconds) : 6);
+	query(connection, "CREATE TABLE wish (id integer PRIMARY KEY, k integer)");
+	query(connection, "INSERT INTO wish SELECT i, 2 + i % 7 FROM generate_series(1, 300, 2) AS i");
+	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}',"
+					  " k => 3, materialized => true, profile => '{\"table\": \"wish\", \"key\": {\"id\": \"id\"}, \"k\": \"k\"}')");
+	end = time(NULL) + (seconds ? atoi(seconds) : 30);
 	for (int i = 0; i < WRITERS; i++)
 	{
 		if (fork() == 0)

@@ -38,7 +38,7 @@
 #include "utils/typcache.h"
 
 PG_FUNCTION_INFO_V1(kanon_follow_tables);
-PG_FUNCTION_INFO_V1(kanon_changes_heirs);
+PG_FUNCTION_INFO_V1(kanon_changes_sources);
 
 /* Columns that a transition table does not have. */
 static bool
@@ -434,40 +434,82 @@ drop_triggers(int32 id, Oid table)
 		aview_run_as_extension(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, events[i].event), qualified_name(table)), 0, NULL, NULL, NULL);
 }
 
-/* follow_tables(number): partitions have come or gone, and their rows with them */
+/* Tables that have become part of the source get triggers, tables that are no longer lose them.  Was there one? */
+static bool
+move_triggers(int32 id, List *wanted, List *present)
+{
+	List *created = NIL;
+	List *gone = list_difference_oid(present, wanted);
+	List *come = list_difference_oid(wanted, present);
+	ListCell *cell;
+
+	foreach (cell, come)
+	{
+		/* A foreign one has no transition tables: its rows come with refresh. */
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			continue;
+		create_triggers(id, lfirst_oid(cell));
+		created = lappend_oid(created, lfirst_oid(cell));
+	}
+	foreach (cell, gone)
+		drop_triggers(id, lfirst_oid(cell));
+	foreach (cell, created)
+		enable_triggers(id, lfirst_oid(cell));
+	return come != NIL || gone != NIL;
+}
+
+/* Calls of a view's triggers on a table, if they are in a state. */
+static int
+count_triggers(int32 id, Oid table, const char *states)
+{
+	Relation rel = table_open(table, AccessShareLock);
+	int count = 0;
+
+	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
+	{
+		Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		for (int event = 0; event < (int) lengthof(events); event++)
+			count += strcmp(trigger->tgname, trigger_name(id, events[event].event)) == 0 && strchr(states, trigger->tgenabled) != NULL;
+	}
+	table_close(rel, NoLock);
+	return count;
+}
+
+/* ENABLE TRIGGER makes one that replication passes by; and what happened while it was off is missing. */
+static bool
+enable_fully(int32 id, List *tables)
+{
+	const char not_always[] = {TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, '\0'};
+	bool found = false;
+	ListCell *cell;
+
+	foreach (cell, tables)
+	{
+		if (count_triggers(id, lfirst_oid(cell), not_always) == 0)
+			continue;
+		enable_triggers(id, lfirst_oid(cell));
+		found = true;
+	}
+	return found;
+}
+
+/* follow_tables(number, gone): tables of the source have changed; or are gone, and their rows with them */
 Datum
 kanon_follow_tables(PG_FUNCTION_ARGS)
 {
 	int32 id = PG_GETARG_INT32(0);
+	bool changed = PG_GETARG_BOOL(1);
 	AView *aview = aview_load(id);
 	Oid base = InvalidOid;
 	List *wanted;
-	List *present;
-	List *created = NIL;
-	ListCell *cell;
-	bool changed = false;
 
 	if (!aview->by_triggers || !source_has_triggers(aview, &base))
 		PG_RETURN_VOID();
 	wanted = matview_tables(aview, base);
-	present = tables_with_triggers(id);
-	foreach (cell, list_difference_oid(wanted, present))
-	{
-		/* A foreign one has no transition tables: its rows come with refresh. */
-		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE)
-		{
-			create_triggers(id, lfirst_oid(cell));
-			created = lappend_oid(created, lfirst_oid(cell));
-		}
-		changed = true;
-	}
-	foreach (cell, list_difference_oid(present, wanted))
-	{
-		drop_triggers(id, lfirst_oid(cell));
-		changed = true;
-	}
-	foreach (cell, created)
-		enable_triggers(id, lfirst_oid(cell));
+	check_persistence(aview, wanted);
+	changed |= move_triggers(id, wanted, tables_with_triggers(id));
+	changed |= enable_fully(id, wanted);
 	if (changed)
 		pending_reconcile(id);
 	PG_RETURN_VOID();
@@ -475,7 +517,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 
 /* Does a part of ALTER TABLE? */
 static bool
-part_changes_heirs(const AlterTableCmd *part)
+part_changes_sources(const AlterTableCmd *part)
 {
 	switch (part->subtype)
 	{
@@ -484,15 +526,20 @@ part_changes_heirs(const AlterTableCmd *part)
 		case AT_DetachPartitionFinalize:
 		case AT_AddInherit:
 		case AT_DropInherit:
+		case AT_SetUnLogged:
+		case AT_EnableTrig:
+		case AT_EnableReplicaTrig:
+		case AT_EnableTrigAll:
+		case AT_EnableTrigUser:
 			return true;
 		default:
 			return false;
 	}
 }
 
-/* changes_heirs(pg_ddl_command): does it add or take away partitions or children? */
+/* changes_sources(pg_ddl_command): does it concern the tables that rows come from, or the triggers on them? */
 Datum
-kanon_changes_heirs(PG_FUNCTION_ARGS)
+kanon_changes_sources(PG_FUNCTION_ARGS)
 {
 	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
 	ListCell *cell;
@@ -505,7 +552,7 @@ kanon_changes_heirs(PG_FUNCTION_ARGS)
 	{
 		CollectedATSubcmd *part = lfirst(cell);
 
-		if (IsA(part->parsetree, AlterTableCmd) && part_changes_heirs((AlterTableCmd *) part->parsetree))
+		if (IsA(part->parsetree, AlterTableCmd) && part_changes_sources((AlterTableCmd *) part->parsetree))
 			PG_RETURN_BOOL(true);
 	}
 	PG_RETURN_BOOL(false);
@@ -522,19 +569,9 @@ matview_warn_of_triggers(const AView *aview)
 		return;
 	foreach (cell, matview_tables(aview, base))
 	{
-		Relation rel = table_open(lfirst_oid(cell), AccessShareLock);
-		int enabled = 0;
+		const char enabled[] = {TRIGGER_FIRES_ALWAYS, TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, '\0'};
 
-		for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
-		{
-			Trigger *trigger = &rel->trigdesc->triggers[i];
-
-			for (int event = 0; event < (int) lengthof(events); event++)
-				enabled += strcmp(trigger->tgname, trigger_name(aview->id, events[event].event)) == 0 &&
-						   trigger->tgenabled != TRIGGER_DISABLED;
-		}
-		table_close(rel, NoLock);
-		if (enabled < (int) lengthof(events))
+		if (count_triggers(aview->id, lfirst_oid(cell), enabled) < (int) lengthof(events))
 			ereport(WARNING,
 					(errmsg("changes of \"%s\" do not reach materialized anonymization view \"%s\"", get_rel_name(lfirst_oid(cell)),
 							get_rel_name(aview->view)),
