@@ -86,7 +86,7 @@ SELECT count(*) FROM kept WHERE ward = 2;
 SELECT ward FROM kept WHERE ward = 3;
 SELECT name, age FROM kept WHERE name = 'p7';
 SELECT name, age FROM kept WHERE name IN ('p1', 'p8');
-SELECT name, age FROM kept WHERE age = 28;
+SELECT name, age FROM kept WHERE age = 28 ORDER BY age;
 -- For a study nobody has chosen anything.
 SET kanon.purpose = 'study';
 SELECT count(*) FROM kept;

@@ -96,6 +96,7 @@ typedef struct AView
 	bool materialized;
 	bool by_triggers; /* else by refresh alone */
 	char *chain;	  /* the steps that its groups were made with */
+	int raw;		  /* of stored rows: the first of the columns as they are; the group comes after them */
 } AView;
 
 /* definition.c */

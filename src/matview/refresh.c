@@ -254,7 +254,7 @@ kanon_groups(PG_FUNCTION_ARGS)
 					 " GROUP BY g.g_id%s ORDER BY g.g_id",
 					 object_of(aview, ROLE_QUASI, "g.c%d::pg_catalog.text"), object_of(aview, ROLE_ID, list),
 					 object_of(aview, ROLE_SENSITIVE, list), object_of(aview, ROLE_OTHER, list), aview->id, aview->id,
-					 OidIsValid(demand_table(aview)) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "", cell.data);
+					 stored_shown(aview), cell.data);
 	kanon_materialize(fcinfo);
 	select_stored(command.data, result->setResult);
 	return (Datum) 0;

@@ -13,6 +13,7 @@
 #include "asowner.h"
 #include "progress.h"
 #include "scan/allrows.h"
+#include "scan/stored.h"
 
 /* The definition of a view, for who may look behind it: its owner. */
 AView *
@@ -45,37 +46,129 @@ add_raw(const AView *aview, const AllRows *rows, const Anonymizer *anonymizer, P
 	pair->k = anonymizer->recoder->personal ? anonymizer->row.k : aview->k;
 }
 
-/* Reads the source as the view's owner: the code in it is the owner's. */
-void
-pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg)
+/* What goes with reading rows, wherever they come from. */
+typedef struct Reading
 {
-	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon pair of rows", ALLOCSET_DEFAULT_SIZES);
-	Pair pair = {
-		.values = palloc0(2 * aview->ncolumns * sizeof(Datum)),
-		.nulls = palloc0(2 * aview->ncolumns * sizeof(bool)),
-	};
-	AsOwner scope;
-	AllRows *rows;
-	int64 done = 0;
+	AView *aview;
+	const Bitmapset *columns;
+	PairReceiver receive;
+	void *arg;
+	MemoryContext row; /* reset after each */
+	Pair pair;
+	int64 done;
+} Reading;
 
-	aview_check_logical(aview);
-	as_owner_start(&scope, aview->owner);
-	rows = allrows_start(aview, columns, GetActiveSnapshot());
+static void
+hand_on(Reading *reading)
+{
+	reading->receive(reading->arg, &reading->pair);
+	MemoryContextReset(reading->row);
+	if (++reading->done % 10000 == 0)
+		progress_done(reading->done);
+}
+
+static void
+read_logical(Reading *reading)
+{
+	AllRows *rows = allrows_start(reading->aview, reading->columns, GetActiveSnapshot());
+
 	for (;;)
 	{
-		MemoryContext old = MemoryContextSwitchTo(row);
-		bool found = allrows_next(rows, pair.values, pair.nulls);
+		MemoryContext old = MemoryContextSwitchTo(reading->row);
+		bool found = allrows_next(rows, reading->pair.values, reading->pair.nulls);
 
 		MemoryContextSwitchTo(old);
 		if (!found)
 			break;
-		add_raw(aview, rows, allrows_anonymizer(rows), &pair);
-		receive(arg, &pair);
-		MemoryContextReset(row);
-		if (++done % 10000 == 0)
-			progress_done(done);
+		add_raw(reading->aview, rows, allrows_anonymizer(rows), &reading->pair);
+		hand_on(reading);
 	}
 	allrows_end(rows);
+}
+
+static void
+read_stored(Reading *reading)
+{
+	int ncolumns = reading->aview->ncolumns;
+	Pair *pair = &reading->pair;
+	StoredRows *rows = storedrows_start(reading->aview, reading->columns, true, GetActiveSnapshot());
+
+	storedrows_rewind(rows, NIL, NULL);
+	for (;;)
+	{
+		MemoryContext old = MemoryContextSwitchTo(reading->row);
+		bool found = storedrows_next(rows, pair->values, pair->nulls);
+
+		MemoryContextSwitchTo(old);
+		if (!found)
+			break;
+		storedrows_raw(rows, pair->values + ncolumns, pair->nulls + ncolumns);
+		pair->fate = storedrows_alone(rows) ? FATE_OPEN : FATE_GROUP;
+		pair->k = storedrows_k(rows);
+		hand_on(reading);
+	}
+	storedrows_end(rows);
+}
+
+/* Rows that wait are what a logical view suppresses. */
+static void
+read_waiting(Reading *reading)
+{
+	AView *aview = reading->aview;
+	Pair *pair = &reading->pair;
+	StringInfoData text;
+	SourceRun *run;
+	TupleTableSlot *slot;
+
+	initStringInfo(&text);
+	for (int i = 0; i < aview->ncolumns; i++)
+		appendStringInfo(&text, "%s m.c%d", i == 0 ? "SELECT" : ",", i + 1);
+	appendStringInfo(&text,
+					 " FROM kanon.members_%d AS m LEFT JOIN kanon.groups_%d AS g ON g.g_id OPERATOR(pg_catalog.=) m.m_group%s"
+					 " WHERE g.g_id IS NULL",
+					 aview->id, aview->id, stored_shown(aview));
+	memset(pair->nulls, true, aview->ncolumns * sizeof(bool));
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		pair->values[aview->quasi[i]] = gen_parse("*", 1);
+		pair->nulls[aview->quasi[i]] = false;
+	}
+	pair->fate = FATE_SUPPRESSED;
+	pair->k = aview->k;
+	run = source_start(source_plan(stored_query(text.data), false, NULL), NULL, GetActiveSnapshot());
+	while (source_next(run, &slot))
+	{
+		slot_getallattrs(slot);
+		memcpy(pair->values + aview->ncolumns, slot->tts_values, aview->ncolumns * sizeof(Datum));
+		memcpy(pair->nulls + aview->ncolumns, slot->tts_isnull, aview->ncolumns * sizeof(bool));
+		hand_on(reading);
+	}
+	source_end(run);
+}
+
+/* Reads the source as the view's owner: the code in it is the owner's. */
+void
+pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg)
+{
+	Reading reading = {
+		.aview = aview,
+		.columns = columns,
+		.receive = receive,
+		.arg = arg,
+		.row = AllocSetContextCreate(CurrentMemoryContext, "kanon pair of rows", ALLOCSET_DEFAULT_SIZES),
+		.pair.values = palloc0(2 * aview->ncolumns * sizeof(Datum)),
+		.pair.nulls = palloc0(2 * aview->ncolumns * sizeof(bool)),
+	};
+	AsOwner scope;
+
+	as_owner_start(&scope, aview->owner);
+	if (aview->materialized)
+	{
+		read_stored(&reading);
+		read_waiting(&reading);
+	}
+	else
+		read_logical(&reading);
 	as_owner_end(&scope);
-	MemoryContextDelete(row);
+	MemoryContextDelete(reading.row);
 }

@@ -112,7 +112,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	else if (state->plan == PLAN_STORED)
 	{
 		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
-		state->stored = storedrows_start(state->aview, state->wanted, estate->es_snapshot);
+		state->stored = storedrows_start(state->aview, state->wanted, false, estate->es_snapshot);
 	}
 	else if (state->plan == PLAN_SELECT_FIRST)
 	{

@@ -58,7 +58,7 @@ kanon_scan(PG_FUNCTION_ARGS)
 		aview_check_type(aview, i, TupleDescAttr(result->setDesc, i)->atttypid);
 	if (aview->materialized)
 	{
-		stored = storedrows_start(aview, wanted, GetActiveSnapshot());
+		stored = storedrows_start(aview, wanted, false, GetActiveSnapshot());
 		storedrows_rewind(stored, NIL, NULL);
 	}
 	else

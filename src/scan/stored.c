@@ -26,7 +26,8 @@
 #include "scan/consent.h"
 
 /* Columns of stored rows, beside those of the view. */
-#define STORED_GROUP "kanon group"
+#define STORED_RAW "kanon raw %d"
+#define STORED_GROUP "kanon group" /* its number; below 0 if there is one row in it, shown as it is */
 #define STORED_SHOWN "kanon shown"
 
 /* The range table index of the rows in a source with a profile. */
@@ -38,7 +39,9 @@ struct StoredRows
 	AView *view;
 	Snapshot snapshot;
 	Bitmapset *wanted;
+	bool raw; /* the columns as they are, too */
 	RowLayout layout;
+	TupleTableSlot *current;
 	Dictionary **dictionaries; /* per column of the view that is generalized here */
 	MemoryContext run_context;
 	SourceRun *run;
@@ -99,7 +102,14 @@ append_column(StringInfo text, const AView *aview, int column)
 	appendStringInfo(text, " AS %s", quote_identifier(c->name));
 }
 
-/* The columns as they are published; of a view with a profile also, before them, as they are, and the group. */
+/* Of a view whose rows have a k of their own: those that are shown. */
+const char *
+stored_shown(const AView *aview)
+{
+	return is_personal(aview) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "";
+}
+
+/* The columns as they are, as they are published, and the group. */
 static Query *
 published_rows(const AView *aview)
 {
@@ -107,19 +117,17 @@ published_rows(const AView *aview)
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
-	for (int i = 0; aview->profile && i < aview->ncolumns; i++)
-		appendStringInfo(&text, "m.c%d, ", i + 1);
+	for (int i = 0; i < aview->ncolumns; i++)
+		appendStringInfo(&text, "m.c%d AS \"" STORED_RAW "\", ", i + 1, i + 1);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
-		appendStringInfoString(&text, i > 0 ? ", " : "");
 		append_column(&text, aview, i);
+		appendStringInfoString(&text, ", ");
 	}
-	if (aview->profile)
-		appendStringInfo(&text, ", g.g_id AS %s", quote_identifier(STORED_GROUP));
-	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id",
-					 aview->id, aview->id);
-	if (is_personal(aview))
-		appendStringInfoString(&text, " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size");
+	appendStringInfo(&text, "CASE WHEN g.g_key IS NULL THEN OPERATOR(pg_catalog.-) g.g_id ELSE g.g_id END AS %s%s", quote_identifier(STORED_GROUP),
+					 is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
+	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s", aview->id,
+					 aview->id, stored_shown(aview));
 	return stored_query(text.data);
 }
 
@@ -139,6 +147,12 @@ column_of_rows(const Query *rows, int column)
 	return (Expr *) makeVar(ROWS_RTI, column + 1, exprType((Node *) expr), exprTypmod((Node *) expr), exprCollation((Node *) expr), 0);
 }
 
+static void
+append_entry(Query *source, Expr *expr, const char *name)
+{
+	source->targetList = lappend(source->targetList, makeTargetEntry(expr, list_length(source->targetList) + 1, pstrdup(name), false));
+}
+
 /*
  * The source with stored rows in place of its own: they are joined with choices by
  * what they are, and shown as they are published.
@@ -148,7 +162,7 @@ join_choices(const AView *aview, Query *rows)
 {
 	Query *source = copyObject(aview->source);
 	RangeTblEntry *rte = rt_fetch(ROWS_RTI, source->rtable);
-	TargetEntry *group;
+	int ncolumns = aview->ncolumns;
 	ListCell *cell;
 	List *names = NIL;
 
@@ -156,18 +170,33 @@ join_choices(const AView *aview, Query *rows)
 		names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
 	rte->subquery = rows;
 	rte->eref = makeAlias("rows", names);
-	for (int i = 0; i < aview->ncolumns; i++)
-		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, aview->ncolumns + i);
+	for (int i = 0; i < ncolumns; i++)
+		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, ncolumns + i);
 	if (is_personal(aview))
 	{
-		TargetEntry *demand = list_nth_node(TargetEntry, source->targetList, aview->profile->demand);
-
-		demand->expr = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
+		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows, 2 * ncolumns + 1);
 		source->hasSubLinks = false;
 	}
-	group = makeTargetEntry(column_of_rows(rows, 2 * aview->ncolumns), list_length(source->targetList) + 1, STORED_GROUP, false);
-	source->targetList = lappend(source->targetList, group);
+	for (int i = 0; i < ncolumns; i++)
+		append_entry(source, column_of_rows(rows, i), psprintf(STORED_RAW, i + 1));
+	append_entry(source, column_of_rows(rows, 2 * ncolumns), STORED_GROUP);
 	return source;
+}
+
+/* The published columns first, as in a view; then as they are, then the group. */
+static Query *
+order_columns(const AView *aview, Query *rows)
+{
+	List *raw = list_copy_head(rows->targetList, aview->ncolumns);
+	int place = 0;
+	ListCell *cell;
+
+	rows->targetList = list_copy_tail(rows->targetList, aview->ncolumns);
+	rows->targetList = list_concat(list_copy_head(rows->targetList, aview->ncolumns),
+								   list_concat(raw, list_copy_tail(rows->targetList, aview->ncolumns)));
+	foreach (cell, rows->targetList)
+		lfirst_node(TargetEntry, cell)->resno = ++place;
+	return rows;
 }
 
 /*
@@ -213,11 +242,10 @@ count_shown(const AView *aview, Query *joined)
 	{
 		bool quasi = i < aview->ncolumns && columns[i].role == ROLE_QUASI;
 
-		appendStringInfo(&text, "NULL::%s%s AS %s, ", quasi ? "kanon.generalized" : type_name(&columns[i]),
-						 quasi ? " COLLATE pg_catalog.\"C\"" : "", quote_identifier(columns[i].name));
+		appendStringInfo(&text, "%sNULL::%s%s AS %s", i > 0 ? ", " : "", type_name(&columns[i]), quasi ? " COLLATE pg_catalog.\"C\"" : "",
+						 quote_identifier(columns[i].name));
 	}
-	appendStringInfo(&text, "NULL::pg_catalog.int8 AS %s) AS joined WINDOW groups AS (PARTITION BY %s", quote_identifier(STORED_GROUP),
-					 quote_identifier(STORED_GROUP));
+	appendStringInfo(&text, ") AS joined WINDOW groups AS (PARTITION BY %s", quote_identifier(STORED_GROUP));
 	/* They tell groups apart no further, but let conditions on them be looked up. */
 	for (int i = 0; i < aview->nquasi; i++)
 		appendStringInfo(&text, ", %s", quote_identifier(columns[aview->quasi[i]].name));
@@ -227,23 +255,27 @@ count_shown(const AView *aview, Query *joined)
 	return query;
 }
 
+/* Those of the source, published; the view's as they are; the group, and whether it is shown. */
 static AViewColumn *
 stored_columns(const AView *aview)
 {
-	/* Two more: the group, and whether it is shown. */
-	AViewColumn *columns = palloc0((aview->nsource + 2) * sizeof(AViewColumn));
+	int nsource = aview->nsource;
+	int ncolumns = aview->ncolumns;
+	AViewColumn *columns = palloc0((nsource + ncolumns + 2) * sizeof(AViewColumn));
 
-	memcpy(columns, aview->columns, aview->nsource * sizeof(AViewColumn));
-	for (int i = 0; i < aview->ncolumns; i++)
+	memcpy(columns, aview->columns, nsource * sizeof(AViewColumn));
+	memcpy(columns + nsource, aview->columns, ncolumns * sizeof(AViewColumn));
+	for (int i = 0; i < ncolumns; i++)
 	{
+		columns[nsource + i].name = psprintf(STORED_RAW, i + 1);
 		if (columns[i].role != ROLE_QUASI)
 			continue;
 		columns[i].source_type = kanon_generalized_type();
 		columns[i].source_typmod = -1;
 		columns[i].source_collation = C_COLLATION_OID;
 	}
-	columns[aview->nsource] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
-	columns[aview->nsource + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
+	columns[nsource + ncolumns] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
+	columns[nsource + ncolumns + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
 	return columns;
 }
 
@@ -254,17 +286,21 @@ stored_view(const AView *aview)
 
 	stored_check_rights(aview);
 	*stored = *aview;
-	stored->source = stored->rows = published_rows(aview);
+	stored->rows = published_rows(aview);
 	stored->columns = stored_columns(aview);
+	stored->raw = aview->nsource;
+	stored->nsource = aview->nsource + aview->ncolumns + 1;
 	if (aview->profile == NULL)
+	{
+		stored->source = order_columns(aview, stored->rows);
 		return stored;
+	}
 	stored->profile = palloc(sizeof(AViewProfile));
 	*stored->profile = *aview->profile;
 	stored->source = join_choices(aview, stored->rows);
-	stored->nsource = aview->nsource + 1;
 	if (has_to_count(aview))
 	{
-		stored->source = count_shown(aview, stored->source);
+		stored->source = count_shown(stored, stored->source);
 		stored->profile->shown = stored->nsource++;
 	}
 	return stored;
@@ -309,8 +345,16 @@ stored_probe(const AView *stored, int column, Oid type, Datum value)
 	return (Node *) probe;
 }
 
+/* The columns as they are, the group, and the k that a row asks for. */
+static Bitmapset *
+add_raw(const AView *stored, Bitmapset *columns)
+{
+	columns = bms_add_range(columns, stored->raw, stored->raw + stored->ncolumns);
+	return is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
+}
+
 StoredRows *
-storedrows_start(const AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot)
 {
 	StoredRows *rows = palloc0(sizeof(StoredRows));
 	Bitmapset *columns;
@@ -329,7 +373,10 @@ storedrows_start(const AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 		if (c->role == ROLE_SENSITIVE)
 			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
 	}
+	rows->raw = raw;
 	columns = consent_add_choices(rows->view, consent_add_profile(rows->view, bms_copy(wanted)));
+	if (raw)
+		columns = add_raw(rows->view, columns);
 	if (rows->view->profile && rows->view->profile->shown >= 0)
 		columns = bms_add_member(columns, rows->view->profile->shown);
 	/* Rows are rows, even if nothing of them is wanted. */
@@ -414,7 +461,34 @@ storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
 		slot_getallattrs(slot);
 	} while (!is_shown(rows, slot));
 	publish(rows, slot, values, nulls);
+	rows->current = slot;
 	return true;
+}
+
+void
+storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < rows->view->ncolumns; i++)
+	{
+		int place = rows->layout.place[rows->view->raw + i];
+
+		values[i] = rows->current->tts_values[place];
+		nulls[i] = rows->current->tts_isnull[place];
+	}
+}
+
+bool
+storedrows_alone(const StoredRows *rows)
+{
+	return DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->raw + rows->view->ncolumns]]) < 0;
+}
+
+int
+storedrows_k(const StoredRows *rows)
+{
+	if (!is_personal(rows->view))
+		return rows->view->k;
+	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]), PG_INT32_MAX);
 }
 
 void

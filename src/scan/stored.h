@@ -13,6 +13,8 @@
 
 /* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
 extern Query *stored_query(const char *text);
+/* In a query of members m and their groups g: which of them are shown, as a further condition. */
+extern const char *stored_shown(const AView *aview);
 
 /* The same view with its published rows as its source. */
 extern void stored_check_rights(const AView *aview);
@@ -26,11 +28,15 @@ extern Node *stored_probe(const AView *stored, int column, Oid type, Datum value
 
 typedef struct StoredRows StoredRows;
 
-/* conditions: on the columns of stored_view(aview) */
-extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* raw: the columns as they are can be asked for, too; conditions: on the columns of stored_view(aview) */
+extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot);
 /* Starts (again) with these conditions and values of their parameters. */
 extern void storedrows_rewind(StoredRows *rows, List *conditions, ParamListInfo params);
 extern bool storedrows_next(StoredRows *rows, Datum *values, bool *nulls);
+/* The last row as it is; is it in no group; the k that it asks for, of all purposes. */
+extern void storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls);
+extern bool storedrows_alone(const StoredRows *rows);
+extern int storedrows_k(const StoredRows *rows);
 extern void storedrows_end(StoredRows *rows);
 
 #endif

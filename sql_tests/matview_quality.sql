@@ -1,0 +1,31 @@
+-- What a materialized view publishes is measured like what a logical one does; before anything has changed they publish the same.
+SET client_min_messages = warning;
+DO $$
+BEGIN
+	PERFORM kanon.create_interval_dgh('ages', 0, '{10, 50}');
+	PERFORM kanon.create_prefix_dgh('zips', 3);
+END
+$$;
+CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text);
+INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 13 % 100)::text, 3, '0'), 'd' || i % 4 FROM generate_series(1, 400) AS i;
+SELECT kanon.create_anonymization_view(name, 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
+	sensitive => '{"disease": null}', k => 5, materialized => name = 'kept')
+FROM (VALUES ('kept'), ('logical')) AS v (name);
+SELECT count(*) AS different FROM (SELECT age, zip, disease, count(*) FROM kept GROUP BY 1, 2, 3 EXCEPT SELECT age, zip, disease, count(*) FROM logical GROUP BY 1, 2, 3) AS d;
+CREATE TABLE measured AS SELECT 'kept' AS view, q.* FROM kanon.quality('kept') AS q UNION ALL SELECT 'logical', q.* FROM kanon.quality('logical') AS q;
+SELECT count(*) AS differing FROM (SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'kept' EXCEPT SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'logical') AS d;
+SELECT * FROM measured WHERE view = 'kept';
+SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a EXCEPT SELECT a::text FROM kanon.audit('logical') AS a) AS d;
+SELECT kanon.report('kept') LIKE '<!DOCTYPE html>%' AS page;
+
+-- People who ask for more than there are wait: they count as suppressed.
+CREATE TABLE wish (id integer PRIMARY KEY, k integer);
+INSERT INTO wish VALUES (1, 1000), (2, 1000), (3, 0);
+SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
+	sensitive => '{"disease": null}', k => 5, materialized => true, profile => '{"table": "wish", "key": {"id": "id"}, "k": "k"}');
+SELECT kanon.grant_access(current_user, 'care', 'lab');
+SET kanon.purpose = 'care';
+SET kanon.recipient = 'lab';
+SELECT (SELECT count(*) FROM person) - count(*) AS not_shown, count(id) AS as_they_are FROM chosen;
+SELECT * FROM kanon.quality('chosen');
+SELECT kanon.why_hidden('chosen', '1');
