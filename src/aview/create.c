@@ -138,8 +138,6 @@ check_materialized(const AViewRequest *request)
 		not_yet("materialized groups with sa_level and l or t");
 	if (request->has_k && request->k < 2)
 		bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
-	if (strcmp(request->match, "cover") != 0)
-		not_yet("materialized groups with match => 'witness'");
 	if (request->has_block_size)
 		not_yet("materialized groups with block_size");
 	if (strcmp(request->algorithm, "datafly") != 0)

@@ -93,7 +93,7 @@ read_stored(Reading *reading)
 	Pair *pair = &reading->pair;
 	StoredRows *rows = storedrows_start(reading->aview, reading->columns, true, GetActiveSnapshot());
 
-	storedrows_rewind(rows, NIL, NULL);
+	storedrows_rewind(rows, NIL, NIL, NULL);
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reading->row);

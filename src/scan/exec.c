@@ -62,16 +62,29 @@ find_wanted(AViewScanState *state, const CustomScan *scan)
 	}
 }
 
-/* Evaluates the witness conditions on a class: its values at level 0. */
+/* Evaluates the witness conditions on what is in the slot for it. */
+static bool
+try_witness(AViewScanState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->witness_slot;
+	TupleTableSlot *before = econtext->ecxt_scantuple;
+	bool result;
+
+	ExecStoreVirtualTuple(slot);
+	econtext->ecxt_scantuple = slot;
+	result = ExecQual(state->witness, econtext);
+	econtext->ecxt_scantuple = before;
+	return result;
+}
+
+/* The same on a class: its values at level 0. */
 static bool
 is_witness(void *arg, const int32 *codes)
 {
 	AViewScanState *state = arg;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->witness_slot;
 	Anonymizer *anonymizer = state->rows ? allrows_anonymizer(state->rows) : selection_anonymizer(state->selection);
-	TupleTableSlot *before = econtext->ecxt_scantuple;
-	bool result;
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
@@ -80,11 +93,21 @@ is_witness(void *arg, const int32 *codes)
 		slot->tts_values[state->aview->quasi[i]] = anonymizer->recoder->columns[i]->levels[0].values[codes[i]];
 		slot->tts_isnull[state->aview->quasi[i]] = codes[i] == NULL_CODE;
 	}
-	ExecStoreVirtualTuple(slot);
-	econtext->ecxt_scantuple = slot;
-	result = ExecQual(state->witness, econtext);
-	econtext->ecxt_scantuple = before;
-	return result;
+	return try_witness(state);
+}
+
+/* On the values of a stored row. */
+static bool
+is_stored_witness(void *arg, const Datum *values, const bool *nulls)
+{
+	AViewScanState *state = arg;
+	TupleTableSlot *slot = state->witness_slot;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	memcpy(slot->tts_values, values, state->aview->ncolumns * sizeof(Datum));
+	memcpy(slot->tts_isnull, nulls, state->aview->ncolumns * sizeof(bool));
+	return try_witness(state);
 }
 
 static void
@@ -112,7 +135,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	else if (state->plan == PLAN_STORED)
 	{
 		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
-		state->stored = storedrows_start(state->aview, state->wanted, false, estate->es_snapshot);
+		state->stored = storedrows_start(state->aview, state->wanted, state->witness != NULL, estate->es_snapshot);
 	}
 	else if (state->plan == PLAN_SELECT_FIRST)
 	{
@@ -124,6 +147,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->witness_slot = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
 		if (state->rows)
 			allrows_ask_witness(state->rows, is_witness, state);
+		if (state->stored)
+			storedrows_ask_witness(state->stored, is_stored_witness, state);
 		if (state->selection && intVal(list_nth(private, PRIVATE_PROBE)))
 			selection_ask_witness(state->selection, is_witness, state);
 	}
@@ -186,12 +211,12 @@ aview_parameters_to_explain(AViewScanState *state)
 	return state->parameters == NIL ? NULL : list_parameters(state, false);
 }
 
-/* Those that the planner made, and one for each value that an index on the groups can look for. */
-List *
-aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params)
+/* One for each value that an index on the groups can look for. */
+static List *
+list_probes(AViewScanState *state, const AView *stored, ParamListInfo params)
 {
 	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-	List *conditions = list_copy(list_nth(scan->custom_private, PRIVATE_CONDITIONS));
+	List *conditions = NIL;
 	List *asked = list_nth(scan->custom_private, PRIVATE_ASKED);
 	int first = list_length(state->parameters) - list_length(asked);
 	ListCell *cell;
@@ -207,16 +232,26 @@ aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInf
 	return conditions;
 }
 
+/* Those that the planner made, and these. */
+List *
+aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+
+	return list_concat_copy(list_nth(scan->custom_private, PRIVATE_CONDITIONS), list_probes(state, stored, params));
+}
+
 static void
 select_stored(AViewScanState *state)
 {
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
 	MemoryContext old;
 	ParamListInfo params = read_parameters(state);
-	List *conditions;
+	List *probes;
 
 	old = MemoryContextSwitchTo(state->parameter_context);
-	conditions = aview_stored_conditions(state, state->aview_stored, params);
-	storedrows_rewind(state->stored, conditions, params);
+	probes = list_probes(state, state->aview_stored, params);
+	storedrows_rewind(state->stored, list_nth(scan->custom_private, PRIVATE_CONDITIONS), probes, params);
 	MemoryContextSwitchTo(old);
 }
 

@@ -59,7 +59,7 @@ kanon_scan(PG_FUNCTION_ARGS)
 	if (aview->materialized)
 	{
 		stored = storedrows_start(aview, wanted, false, GetActiveSnapshot());
-		storedrows_rewind(stored, NIL, NULL);
+		storedrows_rewind(stored, NIL, NIL, NULL);
 	}
 	else
 		rows = allrows_start(aview, wanted, GetActiveSnapshot());

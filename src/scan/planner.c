@@ -452,7 +452,7 @@ add_stored(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_info)
 {
 	List *parameters = NIL;
 	List *on_rows = conditions_for_source(paths->aview, paths->rti, conditions->pre, &parameters);
-	int asked = list_length(conditions_asked(paths->aview, paths->rti, conditions->post, &parameters));
+	int asked = list_length(conditions_asked(paths->aview, paths->rti, list_concat_copy(conditions->post, conditions->witness), &parameters));
 	CustomPath *path = make_path(paths, PLAN_STORED, param_info);
 	Plan *selected = plan_selected(paths, on_rows);
 	double rows = estimate_rows(paths, conditions, selected);
@@ -640,7 +640,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	{
 		aview = stored_view(aview);
 		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
-		asked = conditions_asked(aview, rel->relid, conditions.post, &parameters);
+		asked = conditions_asked(aview, rel->relid, list_concat_copy(conditions.post, conditions.witness), &parameters);
 	}
 	else if (plan == PLAN_SELECT_FIRST)
 	{

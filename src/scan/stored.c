@@ -1,6 +1,6 @@
 /*
  * stored.c
- *		Published rows from stored groups.
+ *		The stored groups of a materialized view as a source of published rows.
  */
 #include "scan/stored.h"
 
@@ -33,20 +33,6 @@
 /* The range table index of the rows in a source with a profile. */
 #define ROWS_RTI 1
 
-struct StoredRows
-{
-	MemoryContext context;
-	AView *view;
-	Snapshot snapshot;
-	Bitmapset *wanted;
-	bool raw; /* the columns as they are, too */
-	RowLayout layout;
-	TupleTableSlot *current;
-	Dictionary **dictionaries; /* per column of the view that is generalized here */
-	MemoryContext run_context;
-	SourceRun *run;
-};
-
 /* Whoever may query the view has its groups read on his behalf. */
 static void
 read_as_owner(Query *query)
@@ -73,8 +59,8 @@ stored_query(const char *text)
 	return query;
 }
 
-static bool
-is_personal(const AView *aview)
+bool
+stored_is_personal(const AView *aview)
 {
 	return aview->profile && aview->profile->demand >= 0;
 }
@@ -93,7 +79,7 @@ append_column(StringInfo text, const AView *aview, int column)
 
 	if (c->role == ROLE_QUASI)
 		appendStringInfo(text, "g.c%d", column + 1);
-	else if (c->role == ROLE_ID && is_personal(aview))
+	else if (c->role == ROLE_ID && stored_is_personal(aview))
 		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d END", column + 1);
 	else if (c->role == ROLE_ID)
 		appendStringInfo(text, "NULL::%s", type_name(c));
@@ -106,7 +92,7 @@ append_column(StringInfo text, const AView *aview, int column)
 const char *
 stored_shown(const AView *aview)
 {
-	return is_personal(aview) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "";
+	return stored_is_personal(aview) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "";
 }
 
 /* The columns as they are, as they are published, and the group. */
@@ -125,7 +111,7 @@ published_rows(const AView *aview)
 		appendStringInfoString(&text, ", ");
 	}
 	appendStringInfo(&text, "CASE WHEN g.g_key IS NULL THEN OPERATOR(pg_catalog.-) g.g_id ELSE g.g_id END AS %s%s", quote_identifier(STORED_GROUP),
-					 is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
+					 stored_is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
 	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s", aview->id,
 					 aview->id, stored_shown(aview));
 	return stored_query(text.data);
@@ -172,7 +158,7 @@ join_choices(const AView *aview, Query *rows)
 	rte->eref = makeAlias("rows", names);
 	for (int i = 0; i < ncolumns; i++)
 		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, ncolumns + i);
-	if (is_personal(aview))
+	if (stored_is_personal(aview))
 	{
 		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows, 2 * ncolumns + 1);
 		source->hasSubLinks = false;
@@ -209,7 +195,7 @@ has_to_count(const AView *aview)
 {
 	ProfileKey key;
 
-	if (!is_personal(aview))
+	if (!stored_is_personal(aview))
 		return false;
 	profile_key(aview, &key);
 	return !aview->by_triggers || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
@@ -343,158 +329,4 @@ stored_probe(const AView *stored, int column, Oid type, Datum value)
 							 makeConst(get_array_type(generalized), -1, C_COLLATION_OID, -1, path_of(dgh, value), false, false));
 	probe->location = -1;
 	return (Node *) probe;
-}
-
-/* The columns as they are, the group, and the k that a row asks for. */
-static Bitmapset *
-add_raw(const AView *stored, Bitmapset *columns)
-{
-	columns = bms_add_range(columns, stored->raw, stored->raw + stored->ncolumns);
-	return is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
-}
-
-StoredRows *
-storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot)
-{
-	StoredRows *rows = palloc0(sizeof(StoredRows));
-	Bitmapset *columns;
-	int column = -1;
-
-	rows->context = CurrentMemoryContext;
-	rows->view = stored_view(aview);
-	rows->snapshot = snapshot;
-	rows->wanted = bms_copy(wanted);
-	rows->dictionaries = palloc0(aview->ncolumns * sizeof(Dictionary *));
-	rows->run_context = AllocSetContextCreate(CurrentMemoryContext, "kanon stored rows", ALLOCSET_DEFAULT_SIZES);
-	while ((column = bms_next_member(wanted, column)) >= 0)
-	{
-		const AViewColumn *c = &aview->columns[column];
-
-		if (c->role == ROLE_SENSITIVE)
-			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
-	}
-	rows->raw = raw;
-	columns = consent_add_choices(rows->view, consent_add_profile(rows->view, bms_copy(wanted)));
-	if (raw)
-		columns = add_raw(rows->view, columns);
-	if (rows->view->profile && rows->view->profile->shown >= 0)
-		columns = bms_add_member(columns, rows->view->profile->shown);
-	/* Rows are rows, even if nothing of them is wanted. */
-	if (bms_is_empty(columns))
-		columns = bms_make_singleton(0);
-	row_layout(&rows->layout, rows->view, columns);
-	return rows;
-}
-
-void
-storedrows_rewind(StoredRows *rows, List *conditions, ParamListInfo params)
-{
-	MemoryContext old;
-
-	if (rows->run)
-		source_end(rows->run);
-	rows->run = NULL;
-	MemoryContextReset(rows->run_context);
-	old = MemoryContextSwitchTo(rows->run_context);
-	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
-	MemoryContextSwitchTo(old);
-}
-
-/* Is a row shown for the purpose and the recipient? */
-static bool
-is_shown(const StoredRows *rows, TupleTableSlot *slot)
-{
-	const AViewProfile *profile = rows->view->profile;
-
-	if (profile == NULL)
-		return true;
-	if (profile->shown >= 0)
-	{
-		int place = rows->layout.place[profile->shown];
-
-		return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
-	}
-	return consent_k(rows->view, &rows->layout, slot) >= 0;
-}
-
-/* A sensitive value as its owner lets it be published. */
-static void
-publish_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datum *value, bool *isnull)
-{
-	Dictionary *dictionary = rows->dictionaries[column];
-	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
-
-	if (*isnull)
-		return;
-	if (!rows->view->columns[column].generalized)
-		*isnull = level > 0;
-	else
-		*value = dictionary->levels[level].values[dictionary_climb(dictionary, dictionary_code(dictionary, *value, false), 0, level)];
-}
-
-static void
-publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
-{
-	int column = -1;
-
-	while ((column = bms_next_member(rows->wanted, column)) >= 0)
-	{
-		int place = rows->layout.place[column];
-
-		values[column] = slot->tts_values[place];
-		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
-		if (rows->dictionaries[column])
-			publish_sensitive(rows, slot, column, &values[column], &nulls[column]);
-	}
-}
-
-bool
-storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
-{
-	TupleTableSlot *slot;
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!source_next(rows->run, &slot))
-			return false;
-		slot_getallattrs(slot);
-	} while (!is_shown(rows, slot));
-	publish(rows, slot, values, nulls);
-	rows->current = slot;
-	return true;
-}
-
-void
-storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls)
-{
-	for (int i = 0; i < rows->view->ncolumns; i++)
-	{
-		int place = rows->layout.place[rows->view->raw + i];
-
-		values[i] = rows->current->tts_values[place];
-		nulls[i] = rows->current->tts_isnull[place];
-	}
-}
-
-bool
-storedrows_alone(const StoredRows *rows)
-{
-	return DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->raw + rows->view->ncolumns]]) < 0;
-}
-
-int
-storedrows_k(const StoredRows *rows)
-{
-	if (!is_personal(rows->view))
-		return rows->view->k;
-	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]), PG_INT32_MAX);
-}
-
-void
-storedrows_end(StoredRows *rows)
-{
-	if (rows->run)
-		source_end(rows->run);
-	rows->run = NULL;
 }

@@ -13,6 +13,8 @@
 
 /* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
 extern Query *stored_query(const char *text);
+/* Does each row have a k of its own? */
+extern bool stored_is_personal(const AView *aview);
 /* In a query of members m and their groups g: which of them are shown, as a further condition. */
 extern const char *stored_shown(const AView *aview);
 
@@ -30,8 +32,12 @@ typedef struct StoredRows StoredRows;
 
 /* raw: the columns as they are can be asked for, too; conditions: on the columns of stored_view(aview) */
 extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot);
-/* Starts (again) with these conditions and values of their parameters. */
-extern void storedrows_rewind(StoredRows *rows, List *conditions, ParamListInfo params);
+/* Does a row, as it is and as far as its owner lets it be seen, satisfy the conditions asked of a witness? */
+typedef bool (*StoredWitness)(void *arg, const Datum *values, const bool *nulls);
+/* Only groups with a witness count; needs raw. */
+extern void storedrows_ask_witness(StoredRows *rows, StoredWitness witness, void *arg);
+/* Starts (again) with these conditions, those of them that groups are found by apart, and values of their parameters. */
+extern void storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInfo params);
 extern bool storedrows_next(StoredRows *rows, Datum *values, bool *nulls);
 /* The last row as it is; is it in no group; the k that it asks for, of all purposes. */
 extern void storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls);
