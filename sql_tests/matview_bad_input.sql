@@ -21,7 +21,7 @@ SELECT make('v', 'SELECT id, age FROM person');
 DROP TABLE child;
 SELECT make('v', 'SELECT id, age FROM person', k => 1);
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2, materialized => true);
-SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 2, match => 'witness', materialized => true);
+SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 2, algorithm => 'mondrian', materialized => true);
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 2, block_size => 10, materialized => true);
 -- Tables that a crash, or the end of a session, empties.
 CREATE UNLOGGED TABLE quick (id integer PRIMARY KEY, age integer);
