@@ -91,7 +91,7 @@ SELECT count(*) FROM pg_class WHERE relname ~ '^(groups|members)_';
 DROP OWNED BY matview_bad_analyst;
 DROP ROLE matview_bad_analyst;
 
--- What measures today's rows would say something else than what is stored: it is refused, and the audit goes on without.
+-- What is measured is what is stored. What looks at the rows of today is refused. The audit tells of triggers that are off.
 CREATE TABLE measured (id integer PRIMARY KEY, age integer);
 INSERT INTO measured SELECT i, i % 10 FROM generate_series(1, 60) AS i;
 SELECT kanon.create_anonymization_view('measured_view', 'SELECT * FROM measured', id => '{id}', quasi_ids => '{"age": null}', k => 3, materialized => true);
