@@ -18,6 +18,7 @@
 #include "parser/parsetree.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -137,6 +138,7 @@ demand_prepare(Keeper *keeper)
 	keeper->in_context = keeper->owner_key.purpose > 0 || keeper->owner_key.recipient > 0;
 	keeper->largest_k = source_plan(query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
 	keeper->owned = plan_owned(keeper);
+	keeper->asking = AllocSetContextCreate(CurrentMemoryContext, "kanon demand", ALLOCSET_DEFAULT_SIZES);
 	keeper->owner = CreateTemplateTupleDesc(list_length(keeper->owner_key.choices));
 	foreach (cell, keeper->owner_key.choices)
 	{
@@ -177,6 +179,7 @@ demand_lock(Keeper *keeper)
 int64
 demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 {
+	MemoryContext old = MemoryContextSwitchTo(keeper->asking);
 	ParamListInfo params = makeParamList(keeper->aview->ncolumns);
 	SourceRun *run;
 	TupleTableSlot *slot;
@@ -201,6 +204,8 @@ demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 	else
 		demand = demand_of_choices(keeper, (Datum) 0, true);
 	source_end(run);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(keeper->asking);
 	return demand;
 }
 
@@ -208,6 +213,7 @@ demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 void
 demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void *arg)
 {
+	MemoryContext old = MemoryContextSwitchTo(keeper->asking);
 	ParamListInfo params = makeParamList(keeper->owner->natts);
 	SourceRun *run;
 	TupleTableSlot *slot;
@@ -226,4 +232,6 @@ demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void
 		visit(arg, slot->tts_values, slot->tts_isnull);
 	}
 	source_end(run);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(keeper->asking);
 }

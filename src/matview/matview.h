@@ -93,6 +93,7 @@ typedef struct Keeper
 	bool in_context;	   /* they depend on purpose or recipient */
 	PlannedStmt *largest_k; /* of somebody's choices */
 	PlannedStmt *owned;	   /* the members that are somebody's */
+	MemoryContext asking;  /* for one question at a time */
 
 	uint32 **hashes; /* of values, per level of each column, by code */
 	int *nhashes;
