@@ -26,6 +26,18 @@ REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION kanon.follow_tables(integer, boolean) IS
     'puts the triggers of a materialized anonymization view on the tables that its rows come from, and compares its groups with what they have';
 
+-- A view that cannot be read any more must not stand in the way of everybody's tables.
+CREATE FUNCTION kanon.follow_or_warn(view integer, gone boolean) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM kanon.follow_tables(view, gone);
+EXCEPTION WHEN object_not_in_prerequisite_state OR undefined_object THEN
+    RAISE WARNING 'the groups of a materialized anonymization view do not follow its tables: %', SQLERRM;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION kanon.follow_or_warn(integer, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.follow_or_warn(integer, boolean) IS 'kanon.follow_tables, with a warning for a view that cannot be read any more';
+
 CREATE FUNCTION kanon.changes_sources(command pg_ddl_command) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_changes_sources';
 COMMENT ON FUNCTION kanon.changes_sources(pg_ddl_command) IS
@@ -35,13 +47,14 @@ CREATE FUNCTION kanon.follow_partitions() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() c WHERE kanon.changes_sources(c.command)) THEN
-        PERFORM kanon.follow_tables(id) FROM kanon.aview WHERE maintained = 'triggers';
+        PERFORM kanon.follow_or_warn(id, false) FROM kanon.aview WHERE maintained = 'triggers';
     END IF;
 END
 $$;
 COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: new partitions get the triggers of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
-CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE')
+CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end
+    WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'CREATE SCHEMA')
     EXECUTE FUNCTION kanon.follow_partitions();
 
 -- A table that is dropped fires no trigger of its own; that it had some, which are dropped with it, tells whose rows are gone.
@@ -51,7 +64,7 @@ BEGIN
     IF to_regclass('kanon.aview') IS NULL THEN
         RETURN;
     END IF;
-    PERFORM kanon.follow_tables(a.id, true)
+    PERFORM kanon.follow_or_warn(a.id, true)
     FROM kanon.aview a
     WHERE a.maintained = 'triggers' AND EXISTS (
         SELECT FROM pg_event_trigger_dropped_objects() t JOIN pg_event_trigger_dropped_objects() r ON r.address_names = t.address_names[1:2]

@@ -129,6 +129,8 @@ extern struct CellTree *aview_load_tree(const AView *aview);
 /* create.c */
 /* Makes and fills what a materialized view is stored in; set by the component that does. */
 extern void (*aview_materialize)(AView *aview);
+/* Does every change of its rows and of choices reach the groups? */
+extern bool (*aview_is_followed)(const AView *aview);
 extern void aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls);
 
 #endif

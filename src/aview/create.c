@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
 void (*aview_materialize)(AView *aview) = NULL;
+bool (*aview_is_followed)(const AView *aview) = NULL;
 
 /* Runs a command on kanon's tables as their owner. */
 void

@@ -392,6 +392,23 @@ check_kind(Relation table)
 				 errmsg("\"%s\" cannot be a profile table: it has no rows of choices", RelationGetRelationName(table))));
 }
 
+/* The choices are columns, too, and have names. */
+static void
+check_names(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(desc, i)->attname);
+
+		if (strncmp(name, "kanon ", 6) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_RESERVED_NAME),
+					 errmsg("column \"%s\" cannot be in a view with a profile", name),
+					 errdetail("Names that begin with \"kanon \" are those of the choices."),
+					 errhint("Give it another name in the source query.")));
+	}
+}
+
 /* Which quasi-identifiers an owner shows is kept as a set of bits. */
 static void
 check_width(const ChoiceJoin *join)
@@ -415,6 +432,7 @@ profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, 
 
 	join.table = relation_openrv(name, AccessShareLock);
 	check_kind(join.table);
+	check_names(desc);
 	complete_names(&join);
 	check_width(&join);
 	text = join_text(&join, source, false);

@@ -361,6 +361,12 @@ store_maintenance(const AView *aview, bool triggers)
 }
 
 static void
+reconcile(Keeper *keeper, void *arg)
+{
+	(void) matview_reconcile(keeper);
+}
+
+static void
 materialize(AView *aview)
 {
 	Oid base = InvalidOid;
@@ -381,10 +387,7 @@ materialize(AView *aview)
 	foreach (cell, tables)
 		enable_triggers(aview->id, lfirst_oid(cell));
 	CommandCounterIncrement();
-	keeper_lock(aview->id);
-	PushActiveSnapshot(GetLatestSnapshot());
-	(void) matview_reconcile(keeper_get(aview->id));
-	PopActiveSnapshot();
+	keeper_work(aview->id, reconcile, NULL);
 	if (!triggers)
 		ereport(NOTICE,
 				(errmsg("materialized anonymization view \"%s\" does not follow changes by itself", get_rel_name(aview->view)),
@@ -392,10 +395,20 @@ materialize(AView *aview)
 				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
 }
 
+/* As it is now, not as it was when it was made. */
+static bool
+is_followed(const AView *aview)
+{
+	Oid base;
+
+	return aview->by_triggers && source_has_triggers(aview, &base) && !has_foreign(matview_tables(aview, base));
+}
+
 void
 matview_init(void)
 {
 	aview_materialize = materialize;
+	aview_is_followed = is_followed;
 	keeper_init();
 	pending_init();
 }
@@ -544,7 +557,7 @@ kanon_changes_sources(PG_FUNCTION_ARGS)
 	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
 	ListCell *cell;
 
-	if (command->type == SCT_Simple && IsA(command->parsetree, CreateStmt))
+	if (command->type == SCT_Simple && (IsA(command->parsetree, CreateStmt) || IsA(command->parsetree, CreateForeignTableStmt)))
 		PG_RETURN_BOOL(((CreateStmt *) command->parsetree)->inhRelations != NIL);
 	if (command->type != SCT_AlterTable)
 		PG_RETURN_BOOL(false);

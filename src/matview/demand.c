@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "storage/lmgr.h"
@@ -44,7 +45,8 @@ demand_has_triggers(const AView *aview)
 		return true;
 	rte = linitial_node(RangeTblEntry, demand_query(aview)->rtable);
 	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
-		   check_enable_rls(table, aview->owner, true) != RLS_ENABLED;
+		   check_enable_rls(table, aview->owner, true) != RLS_ENABLED &&
+		   !contain_mutable_functions((Node *) demand_query(aview)->jointree->quals);
 }
 
 /* What a row asks for, given the largest k of its owner's choices: the view's own where there may be no choice. */
@@ -138,6 +140,7 @@ demand_prepare(Keeper *keeper)
 	keeper->in_context = keeper->owner_key.purpose > 0 || keeper->owner_key.recipient > 0;
 	keeper->largest_k = source_plan(query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
 	keeper->owned = plan_owned(keeper);
+	keeper->planned = list_concat_copy(keeper->largest_k->relationOids, keeper->owned->relationOids);
 	keeper->asking = AllocSetContextCreate(CurrentMemoryContext, "kanon demand", ALLOCSET_DEFAULT_SIZES);
 	keeper->owner = CreateTemplateTupleDesc(list_length(keeper->owner_key.choices));
 	foreach (cell, keeper->owner_key.choices)

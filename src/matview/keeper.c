@@ -18,7 +18,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
+
+#include "asowner.h"
 
 /* A keeper whose dictionaries have grown beyond this starts afresh. */
 #define KEEPER_MEMORY (64 * 1024 * 1024)
@@ -141,6 +145,7 @@ make_keeper(int32 id)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon keeper", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Keeper *keeper = palloc0(sizeof(Keeper));
+	AsOwner scope;
 	AView *rows;
 
 	keeper->id = id;
@@ -155,7 +160,10 @@ make_keeper(int32 id)
 	keeper->row = describe_rows(rows, 0);
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
+	/* Planning runs code of the owner's, too. */
+	as_owner_start(&scope, keeper->aview->owner);
 	demand_prepare(keeper);
+	as_owner_end(&scope);
 	keeper->id_keys = palloc0(keeper->anonymizer->nids * sizeof(ScanKeyData));
 	for (int i = 0; i < keeper->anonymizer->nids; i++)
 		init_id_key(keeper, i, keeper->anonymizer->ids[i]);
@@ -195,8 +203,9 @@ find_keeper(int32 id)
 	entry = hash_search(keepers, &id, HASH_ENTER, &found);
 	if (!found)
 		entry->keeper = NULL;
-	if (entry->keeper && (entry->keeper->stale || entry->keeper->epoch != dgh_epoch() ||
-						  MemoryContextMemAllocated(entry->keeper->context, true) > KEEPER_MEMORY))
+	if (entry->keeper && entry->keeper->users == 0 &&
+		(entry->keeper->stale || entry->keeper->epoch != dgh_epoch() ||
+		 MemoryContextMemAllocated(entry->keeper->context, true) > KEEPER_MEMORY))
 	{
 		MemoryContextDelete(entry->keeper->context);
 		entry->keeper = NULL;
@@ -221,8 +230,48 @@ keeper_get(int32 id)
 	{
 		keeper = find_keeper(id);
 		demand_lock(keeper);
+		if (keeper->stale && keeper->users > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("materialized anonymization view \"%s\" was changed while its groups are in use", get_rel_name(keeper->aview->view))));
 	} while (keeper->stale);
 	return keeper;
+}
+
+/* Nobody takes the keeper away, or gives it other rights, while something is done with it. */
+void
+keeper_use(Keeper *keeper, KeeperWork work, void *arg)
+{
+	keeper->users++;
+	PG_TRY();
+	{
+		work(keeper, arg);
+	}
+	PG_FINALLY();
+	{
+		keeper->users--;
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Does something to a view's groups: with its lock, a snapshot that sees what all
+ * who had it before have committed, and the rights of the view's owner, whose code
+ * is in it.
+ */
+void
+keeper_work(int32 id, KeeperWork work, void *arg)
+{
+	Keeper *keeper;
+	AsOwner scope;
+
+	keeper_lock(id);
+	PushActiveSnapshot(GetLatestSnapshot());
+	keeper = keeper_get(id);
+	as_owner_start(&scope, keeper->aview->owner);
+	keeper_use(keeper, work, arg);
+	as_owner_end(&scope);
+	PopActiveSnapshot();
 }
 
 /* Something about a relation has changed: a view, one of its tables, all of them. */
@@ -239,16 +288,24 @@ forget(Datum arg, Oid relation)
 	{
 		Keeper *keeper = entry->keeper;
 
-		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base || relation == keeper->choices ||
+		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base || list_member_oid(keeper->planned, relation) ||
 					   relation == keeper->groups || relation == keeper->members))
 			keeper->stale = true;
 	}
+}
+
+/* A function may be part of a plan. */
+static void
+forget_all(Datum arg, int cache, uint32 hash)
+{
+	forget(arg, InvalidOid);
 }
 
 void
 keeper_init(void)
 {
 	CacheRegisterRelcacheCallback(forget, (Datum) 0);
+	CacheRegisterSyscacheCallback(PROCOID, forget_all, (Datum) 0);
 }
 
 /* From the text, so that it is the same on every machine and in every state of the hierarchy. */

@@ -187,7 +187,10 @@ change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, c
 		return;
 	}
 	leave_group(maintenance, member, group);
-	note_arrival(maintenance, group ? Max(floor, group->step) : floor, values, nulls);
+	/* Whoever was in a group, be it of equals, stays in one. */
+	if (group && group->key)
+		floor = Max(floor, maintenance->keeper->personal ? Max(group->step, 1) : group->step);
+	note_arrival(maintenance, floor, values, nulls);
 }
 
 bool

@@ -67,6 +67,7 @@ typedef struct Keeper
 	int32 id;
 	MemoryContext context; /* owns all of this */
 	bool stale;			   /* the definition may have changed */
+	int users;			   /* that hold it now */
 	AView *aview;
 	Anonymizer *anonymizer; /* codes rows; knows the privacy predicate */
 	bool chain_holds;		/* the groups were made with the view's present steps */
@@ -93,6 +94,7 @@ typedef struct Keeper
 	bool in_context;	   /* they depend on purpose or recipient */
 	PlannedStmt *largest_k; /* of somebody's choices */
 	PlannedStmt *owned;	   /* the members that are somebody's */
+	List *planned;		   /* what these plans read */
 	MemoryContext asking;  /* for one question at a time */
 
 	uint32 **hashes; /* of values, per level of each column, by code */
@@ -146,6 +148,9 @@ typedef struct Place
 extern void keeper_init(void);
 extern Keeper *keeper_get(int32 id);
 extern void keeper_lock(int32 id);
+typedef void (*KeeperWork)(Keeper *keeper, void *arg);
+extern void keeper_use(Keeper *keeper, KeeperWork work, void *arg);
+extern void keeper_work(int32 id, KeeperWork work, void *arg);
 extern char *matview_chain(const AView *aview);
 extern void keeper_key(Keeper *keeper, const int32 *codes, uint8 *key);
 extern double keeper_distance(Keeper *keeper, int column, Datum from, bool from_null, Datum to, bool to_null);

@@ -54,6 +54,7 @@ typedef struct Pending
 
 /* Of the running transaction, in its memory, in the order of time. */
 static List *pending = NIL;
+static bool applying = false;
 static int64 serial = 0;
 
 /* Changes of a subtransaction that are this few are added to its parent's. */
@@ -109,11 +110,23 @@ end_entry(Pending *entry)
 		tuplestore_end(entry->owners);
 }
 
+/* Whoever runs while groups are brought up to date, as code of the view does, cannot ask for more of it. */
+static void
+refuse_nesting(void)
+{
+	if (applying)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("tables of a materialized anonymization view cannot be changed while its groups are brought up to date"),
+				 errhint("Functions and operators in the view and its profile must not change anything.")));
+}
+
 void
 pending_reconcile(int32 id)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 
+	refuse_nesting();
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	pending_for(keeper_get(id))->truncated = true;
 	CurrentResourceOwner = owner;
@@ -313,8 +326,9 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 
 /* Anybody may put triggers on tables of his own.  One table may hold rows and choices. */
 static void
-note_statement(const TriggerData *trigger, Keeper *keeper)
+note_statement(Keeper *keeper, void *arg)
 {
+	const TriggerData *trigger = arg;
 	Oid relation = RelationGetRelid(trigger->tg_relation);
 	Feed rows = {.keeper = keeper, .feed = feed_row};
 	Feed owners = {.keeper = keeper, .feed = feed_owner};
@@ -347,6 +361,7 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 
 	if (!aview_exists(id))
 		return PointerGetDatum(NULL);
+	refuse_nesting();
 	keeper = keeper_get(id);
 	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
 	{
@@ -356,7 +371,7 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
 		return PointerGetDatum(NULL);
 	}
-	note_statement(trigger, keeper);
+	keeper_use(keeper, note_statement, trigger);
 	return PointerGetDatum(NULL);
 }
 
@@ -538,14 +553,30 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 	(void) maintenance_end(maintenance);
 }
 
+/* All that a transaction has changed of a view. */
+typedef struct Changes
+{
+	List *entries;
+	bool removals;
+	bool truncated;
+} Changes;
+
+static void
+apply_changes(Keeper *keeper, void *arg)
+{
+	Changes *changes = arg;
+
+	if (changes->truncated)
+		(void) matview_reconcile(keeper);
+	else
+		apply_rows(keeper, changes->entries, changes->removals);
+}
+
 static void
 apply_view(int32 id)
 {
-	List *entries = NIL;
-	bool removals = false;
-	bool truncated = false;
+	Changes changes = {0};
 	ListCell *cell;
-	Keeper *keeper;
 
 	if (!aview_exists(id))
 		return;
@@ -555,18 +586,11 @@ apply_view(int32 id)
 
 		if (entry->view != id)
 			continue;
-		entries = lappend(entries, entry);
-		removals |= entry->removals || entry->owners;
-		truncated |= entry->truncated;
+		changes.entries = lappend(changes.entries, entry);
+		changes.removals |= entry->removals || entry->owners;
+		changes.truncated |= entry->truncated;
 	}
-	keeper_lock(id);
-	PushActiveSnapshot(GetLatestSnapshot());
-	keeper = keeper_get(id);
-	if (truncated)
-		(void) matview_reconcile(keeper);
-	else
-		apply_rows(keeper, entries, removals);
-	PopActiveSnapshot();
+	keeper_work(id, apply_changes, &changes);
 }
 
 static int
@@ -601,10 +625,13 @@ apply_all(void)
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
+	/* What has failed while it was applied is over, too. */
 	if (pending == NIL)
 		return;
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+	applying = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
+	if (applying)
 		apply_all();
+	applying = false;
 	/* Their memory and files go with the transaction. */
 	pending = NIL;
 	serial = 0;

@@ -126,14 +126,8 @@ matview_reconcile(Keeper *keeper)
 	Maintenance *maintenance = maintenance_start(keeper);
 	seen_hash *seen = seen_create(context, 1024, NULL);
 	int64 changes;
-	Oid user;
-	int security;
 
-	/* The owner's expressions, whoever changes the table. */
-	GetUserIdAndSecContext(&user, &security);
-	SetUserIdAndSecContext(keeper->aview->owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	put_source(keeper, maintenance, seen, snapshot);
-	SetUserIdAndSecContext(user, security);
 	drop_unseen(maintenance, seen, snapshot);
 	maintenance_recall(maintenance);
 	changes = maintenance_end(maintenance);
@@ -174,12 +168,18 @@ forget_groups(AView *aview)
 	CommandCounterIncrement();
 }
 
+static void
+count_changes(Keeper *keeper, void *arg)
+{
+	*(int64 *) arg = matview_reconcile(keeper);
+}
+
 /* refresh(view, earlier_answers_may_be_compared) */
 Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
 	AView *aview = load_owned(PG_GETARG_OID(0));
-	int64 changes;
+	int64 changes = 0;
 
 	if (pending_has(aview->id))
 		ereport(ERROR,
@@ -191,9 +191,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	keeper_lock(aview->id);
 	if (PG_GETARG_BOOL(1))
 		forget_groups(aview);
-	PushActiveSnapshot(GetLatestSnapshot());
-	changes = matview_reconcile(keeper_get(aview->id));
-	PopActiveSnapshot();
+	keeper_work(aview->id, count_changes, &changes);
 	PG_RETURN_INT64(changes);
 }
 

@@ -419,6 +419,31 @@ witness_region(const AView *aview, int rti, Node *clause)
 	return value ? region_of_value(aview, column, condition_meaning(value->consttype, value->constvalue)) : NIL;
 }
 
+/* The value from elsewhere that AVLIKE compares a quasi-identifier with; null if a clause is something else. */
+static Node *
+asked_of(const AView *aview, int rti, OpExpr *operation, int *column)
+{
+	Node *left;
+	Node *right;
+
+	if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
+		get_func_namespace(get_opcode(operation->opno)) != get_namespace_oid(KANON_SCHEMA, false) ||
+		strcmp(get_func_name(get_opcode(operation->opno)), "avlike") != 0)
+		return NULL;
+	left = linitial(operation->args);
+	right = lsecond(operation->args);
+	if (mentions(rti, right))
+	{
+		left = right;
+		right = linitial(operation->args);
+	}
+	if (!IsA(left, Var) || mentions(rti, right) || contain_volatile_functions(right) || contain_subplans(right) ||
+		((Var *) left)->varattno <= 0 || aview->columns[((Var *) left)->varattno - 1].role != ROLE_QUASI)
+		return NULL;
+	*column = ((Var *) left)->varattno - 1;
+	return right;
+}
+
 List *
 conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 {
@@ -427,26 +452,13 @@ conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 
 	foreach (cell, clauses)
 	{
-		OpExpr *operation = lfirst(cell);
-		Node *left;
-		Node *right;
+		int column;
+		Node *value = asked_of(aview, rti, lfirst(cell), &column);
 
-		if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
-			get_func_namespace(get_opcode(operation->opno)) != get_namespace_oid(KANON_SCHEMA, false) ||
-			strcmp(get_func_name(get_opcode(operation->opno)), "avlike") != 0)
+		if (value == NULL)
 			continue;
-		left = linitial(operation->args);
-		right = lsecond(operation->args);
-		if (mentions(rti, right))
-		{
-			left = right;
-			right = linitial(operation->args);
-		}
-		if (!IsA(left, Var) || mentions(rti, right) || contain_volatile_functions(right) || contain_subplans(right) ||
-			((Var *) left)->varattno <= 0 || aview->columns[((Var *) left)->varattno - 1].role != ROLE_QUASI)
-			continue;
-		columns = lappend_int(columns, ((Var *) left)->varattno - 1);
-		*values = lappend(*values, copyObject(right));
+		columns = lappend_int(columns, column);
+		*values = lappend(*values, copyObject(value));
 	}
 	return columns;
 }
@@ -454,6 +466,7 @@ conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 void
 conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions)
 {
+	List *others = NIL;
 	ListCell *cell;
 
 	memset(conditions, 0, sizeof(Conditions));
@@ -462,6 +475,7 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		Node *clause = lfirst(cell);
 		Roles roles = roles_of(aview, rti, clause);
 		bool pre = may_ask_source(aview, rti, roles, clause);
+		int column;
 
 		if (roles.id && hides_all_ids(aview) && fails_without_role(aview, rti, clause, ROLE_ID))
 			conditions->never = true;
@@ -473,10 +487,18 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		}
 		if (pre)
 			conditions->pre = lappend(conditions->pre, clause);
-		/* What is hidden is found out only afterwards. */
-		if (!pre || roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview)))
+		/*
+		 * What is hidden is found out only afterwards.  And first of all: a function that
+		 * sees a row before would tell that the row was found by what it hides.
+		 */
+		if (pre && (roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview))))
 			conditions->post = lappend(conditions->post, clause);
+		else if (!pre && asked_of(aview, rti, (OpExpr *) clause, &column))
+			conditions->post = lappend(conditions->post, clause);
+		else if (!pre)
+			others = lappend(others, clause);
 	}
+	conditions->post = list_concat(conditions->post, others);
 }
 
 typedef struct SourceTerms

@@ -13,7 +13,7 @@ typedef struct Conditions
 {
 	List *pre;	   /* the source may be asked for them */
 	List *witness; /* some member of a group must satisfy them */
-	List *post;	   /* to be checked on published rows */
+	List *post;	   /* to be checked on published rows: first those that rows may have been found by */
 	List *region;  /* on the source, from witness conditions; already in its terms */
 	bool never;	   /* no published row can satisfy all of them */
 } Conditions;

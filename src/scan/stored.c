@@ -80,12 +80,29 @@ append_column(StringInfo text, const AView *aview, int column)
 	if (c->role == ROLE_QUASI)
 		appendStringInfo(text, "g.c%d", column + 1);
 	else if (c->role == ROLE_ID && stored_is_personal(aview))
-		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d END", column + 1);
-	else if (c->role == ROLE_ID)
-		appendStringInfo(text, "NULL::%s", type_name(c));
+		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d ELSE m.c%d END", column + 1, column + 1);
 	else
 		appendStringInfo(text, "m.c%d", column + 1);
 	appendStringInfo(text, " AS %s", quote_identifier(c->name));
+}
+
+/* Identifiers become NULL, which SQL does not let be written of a domain that is never null. */
+static void
+hide_ids(const AView *aview, Query *rows)
+{
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		const AViewColumn *c = &aview->columns[i];
+		TargetEntry *entry = list_nth_node(TargetEntry, rows->targetList, aview->ncolumns + i);
+		Expr *hidden = (Expr *) makeNullConst(c->source_type, c->source_typmod, c->source_collation);
+
+		if (c->role != ROLE_ID)
+			continue;
+		if (stored_is_personal(aview))
+			castNode(CaseExpr, entry->expr)->defresult = hidden;
+		else
+			entry->expr = hidden;
+	}
 }
 
 /* Of a view whose rows have a k of their own: those that are shown. */
@@ -100,6 +117,7 @@ static Query *
 published_rows(const AView *aview)
 {
 	StringInfoData text;
+	Query *query;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
@@ -114,7 +132,9 @@ published_rows(const AView *aview)
 					 stored_is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
 	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s", aview->id,
 					 aview->id, stored_shown(aview));
-	return stored_query(text.data);
+	query = stored_query(text.data);
+	hide_ids(aview, query);
+	return query;
 }
 
 /* The stored rows are for an owner who may read the source itself, as long as he may. */
@@ -198,7 +218,7 @@ has_to_count(const AView *aview)
 	if (!stored_is_personal(aview))
 		return false;
 	profile_key(aview, &key);
-	return !aview->by_triggers || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
+	return !aview_is_followed(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
 }
 
 /*
@@ -212,8 +232,10 @@ count_shown(const AView *aview, Query *joined)
 	const AViewColumn *columns = aview->columns;
 	const char *found = quote_identifier(columns[aview->profile->found].name);
 	const char *k = quote_identifier(columns[aview->profile->k].name);
-	char *asks = psprintf("CASE WHEN %s THEN %s ELSE %d END", found, k, aview->k);
-	char *is_shown = psprintf("(%s OPERATOR(pg_catalog.>=) 0) IS TRUE", asks);
+	char *now = psprintf("CASE WHEN %s THEN %s ELSE %d END", found, k, aview->k);
+	/* The largest for all purposes, as far as it is known, and the one for this purpose as it is now. */
+	char *asks = psprintf("GREATEST(%s, \"" CHOICE_DEMAND "\")", now);
+	char *is_shown = psprintf("(%s OPERATOR(pg_catalog.>=) 0) IS TRUE", now);
 	StringInfoData text;
 	Query *query;
 

@@ -74,9 +74,10 @@ storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot
 			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
 	}
 	rows->raw = raw;
-	columns = consent_add_choices(rows->view, consent_add_profile(rows->view, bms_copy(wanted)));
+	columns = consent_add_profile(rows->view, bms_copy(wanted));
 	if (raw)
 		columns = add_raw(rows->view, columns);
+	columns = consent_add_choices(rows->view, columns);
 	if (rows->view->profile && rows->view->profile->shown >= 0)
 		columns = bms_add_member(columns, rows->view->profile->shown);
 	/* Rows are rows, even if nothing of them is wanted. */
