@@ -12,6 +12,8 @@ SELECT kanon.create_interval_dgh('ages', 0, '{5, 20}'), kanon.create_interval_dg
 SELECT kanon.create_anonymization_view('view_' || t, 'SELECT * FROM ' || t, id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3) FROM unnest('{left_side,right_side}'::text[]) AS t;
 INSERT INTO query VALUES
     ('avlike join', 'SELECT count(*) FROM view_left_side l JOIN view_right_side r ON l.age = r.age AND l.zip = r.zip'),
+    ('avlike left join', 'SELECT count(*) FROM view_left_side l LEFT JOIN view_right_side r ON l.age = r.age AND l.zip = r.zip'),
+    ('avlike anti join', 'SELECT count(*) FROM view_left_side l WHERE NOT EXISTS (SELECT FROM view_right_side r WHERE l.age = r.age AND l.zip = r.zip)'),
     ('left', 'SELECT * FROM view_left_side'), ('right', 'SELECT * FROM view_right_side'),
     ('hash join', 'SELECT count(*) FROM left_side l JOIN right_side r ON l.age = r.age AND l.zip = r.zip');
 CALL measure(least(:rounds, 3));
@@ -25,4 +27,5 @@ BEGIN
     END LOOP;
 END
 $$;
-SELECT put('join', format('by AVLIKE, %s x %s rows / hash join of raw columns and both reads', :rows / 10, :rows / 100), ms('avlike join') / (ms('hash join') + ms('left') + ms('right')), 'x', '<= 5');
+SELECT put('join', format('%s by AVLIKE, %s x %s rows / hash join of raw columns and both reads', kind, :rows / 10, :rows / 100), ms(name) / (ms('hash join') + ms('left') + ms('right')), 'x', '<= 5')
+FROM (VALUES ('inner', 'avlike join'), ('left', 'avlike left join'), ('anti', 'avlike anti join')) AS v (kind, name);
