@@ -100,7 +100,4 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
 #endif
 
-/* From PostgreSQL 16 on, Vars say which outer joins may have made them null; a custom scan that stands for one would have to. */
-#define KANON_CUSTOM_OUTER_JOINS (PG_VERSION_NUM < 160000)
-
 #endif

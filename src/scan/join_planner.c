@@ -151,12 +151,11 @@ can_join(JoinType jointype)
 	{
 		case JOIN_INNER:
 		case JOIN_SEMI:
-			return true;
 		case JOIN_LEFT:
 		case JOIN_RIGHT:
 		case JOIN_FULL:
 		case JOIN_ANTI:
-			return KANON_CUSTOM_OUTER_JOINS;
+			return true;
 		default:
 			return false;
 	}
@@ -194,6 +193,70 @@ columns_of(List *plans)
 	return columns;
 }
 
+/* Are these one column, whatever outer joins may have made null of it? */
+static bool
+same_column(const Node *a, const Node *b)
+{
+	if (IsA(a, Var) && IsA(b, Var))
+		return ((const Var *) a)->varno == ((const Var *) b)->varno && ((const Var *) a)->varattno == ((const Var *) b)->varattno;
+	return IsA(a, PlaceHolderVar) && IsA(b, PlaceHolderVar) &&
+		   ((const PlaceHolderVar *) a)->phid == ((const PlaceHolderVar *) b)->phid;
+}
+
+static TargetEntry *
+find_column(List *columns, const Node *wanted)
+{
+	ListCell *cell;
+
+	foreach (cell, columns)
+	{
+		if (same_column((Node *) lfirst_node(TargetEntry, cell)->expr, wanted))
+			return lfirst(cell);
+	}
+	return NULL;
+}
+
+/*
+ * From PostgreSQL 16 on, a column says which outer joins may have made it null,
+ * and one node may not have it in two ways: it gets the way of what is computed
+ * from the join's rows.
+ */
+static void
+show_as_used(List *columns, List *used)
+{
+	ListCell *cell;
+
+	foreach (cell, pull_var_clause((Node *) used, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		TargetEntry *entry = find_column(columns, lfirst(cell));
+
+		if (entry)
+			entry->expr = copyObject(lfirst(cell));
+		else if (IsA(lfirst(cell), PlaceHolderVar))
+			show_as_used(columns, list_make1(((PlaceHolderVar *) lfirst(cell))->phexpr));
+	}
+}
+
+/* An expression over columns, as they are shown. */
+static Node *
+as_shown(Node *node, void *columns)
+{
+	TargetEntry *entry;
+
+	if (node == NULL)
+		return NULL;
+	entry = IsA(node, Var) || IsA(node, PlaceHolderVar) ? find_column(columns, node) : NULL;
+	if (entry)
+		return (Node *) copyObject(entry->expr);
+	return expression_tree_mutator(node, as_shown, columns);
+}
+
+static List *
+clauses_as_shown(List *infos, List *columns)
+{
+	return (List *) as_shown((Node *) extract_actual_clauses(infos, false), columns);
+}
+
 static Plan *
 plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
 {
@@ -213,14 +276,17 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		(void) joins_by_avlike(lfirst(cell), outer, inner, &outer_is_left);
 		sides = lappend_int(sides, outer_is_left);
 	}
+	scan->custom_scan_tlist = columns_of(plans);
+	show_as_used(scan->custom_scan_tlist, extract_actual_clauses(conditions.after, false));
+	show_as_used(scan->custom_scan_tlist, rel->reltarget->exprs); /* the list may be left to others */
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = extract_actual_clauses(conditions.after, false);
+	scan->scan.plan.qual = clauses_as_shown(conditions.after, scan->custom_scan_tlist);
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->methods = &avlike_join_methods;
 	scan->custom_plans = plans;
-	scan->custom_scan_tlist = columns_of(plans);
-	scan->custom_exprs = list_make2(extract_actual_clauses(conditions.keys, false), extract_actual_clauses(conditions.filter, false));
+	scan->custom_exprs = list_make2(clauses_as_shown(conditions.keys, scan->custom_scan_tlist),
+									clauses_as_shown(conditions.filter, scan->custom_scan_tlist));
 	scan->custom_private = list_make2(makeInteger(jointype), sides);
 	return (Plan *) scan;
 }
