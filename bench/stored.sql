@@ -20,9 +20,9 @@ INSERT INTO query (name, query, before) VALUES
 CALL measure(least(:rounds, 3));
 VACUUM ANALYZE;
 CREATE TABLE condition AS
-    SELECT row_number() OVER () AS n, c FROM (
-        SELECT format('age = %s AND education = %L', age, education) AS c FROM loaded WHERE id % 1000 = 1 LIMIT 2) AS a
-    UNION ALL SELECT 3, format('education = %L AND occupation = %L AND marital = %L', education, occupation, marital) FROM loaded WHERE id = 500;
+    SELECT c.* FROM loaded, LATERAL (VALUES (2, 'two', format('age = %s AND education = %L', age, education)), (3, 'three', format('age = %s AND education = %L AND occupation = %L', age, education, occupation)),
+        (6, 'all', format('age = %s AND education = %L AND occupation = %L AND marital = %L AND workclass = %L AND race = %L', age, education, occupation, marital, workclass, race))) AS c (n, columns, c)
+    WHERE id = 500;
 INSERT INTO query SELECT format('%s %s', v, n), format('SELECT count(other) FROM %s_loaded WHERE %s', v, c) FROM condition, unnest('{view,stored}'::text[]) AS v;
 INSERT INTO query VALUES ('logical', 'SELECT * FROM view_loaded'), ('stored', 'SELECT * FROM stored_loaded');
 CALL measure(least(:rounds, 3));
@@ -30,4 +30,4 @@ SELECT put('stored', format('create the view of %s rows / full read of the logic
     put('stored', format('load of %s rows / create the view over them', :rows / 5), ms('stored load') / ms('stored create'), 'x', '<= 5'),
     put('stored', format('load of %s rows / the same without a view', :rows / 5), ms('stored load') / ms('bare load'), 'x'),
     put('stored', 'full read, stored / logical', ms('stored') / ms('logical'), 'x');
-SELECT put('stored', format('WHERE %s: logical / stored', c), ms('view ' || n) / ms('stored ' || n), 'x', '>= 20') FROM condition;
+SELECT put('stored', format('condition on %s quasi-identifiers: logical / stored', columns), ms('view ' || n) / ms('stored ' || n), 'x', CASE WHEN n = 6 AND :rows = 1000000 THEN '>= 20' ELSE '' END) FROM condition;
