@@ -1,9 +1,10 @@
--- What the benchmarks share: rows drawn from people, timing side by side, figures with their limits.
+-- What the parts of tools/bench share: rows drawn from people, timing side by side, figures with their limits.  Needs :rows.
+\o /dev/null
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 SET work_mem = '256MB';
-SELECT setseed(0.5) \g /dev/null
+SELECT setseed(0.5);
 
 -- Rows are people drawn at random, each value drawn anew from its column with some probability.
 CREATE TABLE numbered AS SELECT row_number() OVER () - 1 AS n, * FROM people;
@@ -23,42 +24,69 @@ BEGIN
     EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (id)', name);
 END
 $$;
--- An A-view of some columns, each with the hierarchy of its name.
-CREATE FUNCTION look(view text, source text, columns text[], k int, block_size int DEFAULT NULL, profile jsonb DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+-- An A-view of some columns, each with the hierarchy of its name; more: other arguments.
+CREATE FUNCTION look(view text, source text, columns text[], k int, more text DEFAULT '') RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s%s%s)',
-        view, source, (SELECT jsonb_object_agg(c, c) FROM unnest(columns) AS c), k,
-        ', block_size => ' || block_size, format(', profile => %L', profile));
+    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s%s)',
+        view, source, (SELECT jsonb_object_agg(c, c) FROM unnest(columns) AS c), k, ', ' || nullif(more, ''));
 END
 $$;
 
-CREATE TABLE query (name text, query text, settings jsonb DEFAULT '{}');
+-- The processor time of this session, in ms: work of others on the machine does not count.  Sleeping makes the kernel add it up.
+CREATE FUNCTION clock() RETURNS float8 LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_sleep(0.0001);
+    RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e6;
+END
+$$;
+-- before: what to do each time before the clock runs.
+CREATE TABLE query (name text, query text, settings jsonb DEFAULT '{}', before text, n int GENERATED ALWAYS AS IDENTITY);
 CREATE TABLE timing (name text, round int, ms float8);
--- Runs all queries, one after the other, in each round, and throws their rows away.
+-- The median of a query's rounds from the first on.
+CREATE FUNCTION ms(what text, first int DEFAULT 1) RETURNS float8 LANGUAGE sql AS $$
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM timing WHERE name = what AND round >= first
+$$;
+-- Throws away the rows of queries; does what is no query.
+CREATE FUNCTION run(query text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    IF query !~ '^SELECT' THEN
+        EXECUTE query;
+        RETURN;
+    END IF;
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) ' || query LOOP
+    END LOOP;
+END
+$$;
+-- Runs all queries, one after the other, in each round; the short ones as often as take 20 ms together.  Commits, since some of
+-- the work on stored groups is done then.
 CREATE PROCEDURE measure(rounds int) LANGUAGE plpgsql AS $$
 DECLARE
     q record;
-    start timestamptz;
-    line text;
+    start float8;
+    times int;
 BEGIN
+    -- The first round warms up.
     FOR round IN 0 .. rounds LOOP
-        FOR q IN SELECT * FROM query LOOP
+        FOR q IN SELECT * FROM query ORDER BY n LOOP
             PERFORM set_config(key, value, false) FROM jsonb_each_text('{"kanon.plan": "auto"}' || q.settings);
-            start := clock_timestamp();
-            FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) ' || q.query LOOP
-            END LOOP;
-            -- The first round warms up.
-            IF round > 0 THEN
-                INSERT INTO timing VALUES (q.name, round, extract(epoch FROM clock_timestamp() - start) * 1000);
+            IF q.before IS NOT NULL THEN
+                EXECUTE q.before;
+                COMMIT;
             END IF;
+            times := CASE WHEN round = 0 OR q.before IS NOT NULL THEN 1 ELSE least(40, ceil(20 / ms(q.name, 0))) END;
+            start := clock();
+            FOR i IN 1 .. times LOOP
+                PERFORM run(q.query);
+            END LOOP;
+            COMMIT;
+            INSERT INTO timing VALUES (q.name, round, greatest(clock() - start, 0.001) / times);
         END LOOP;
     END LOOP;
     TRUNCATE query;
     SET kanon.plan = auto;
 END
-$$;
-CREATE FUNCTION ms(what text) RETURNS float8 LANGUAGE sql AS $$
-    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM timing WHERE name = what
 $$;
 
 CREATE TABLE figure (n int GENERATED ALWAYS AS IDENTITY, area text, what text, value numeric, unit text, bound text);
@@ -70,4 +98,30 @@ $$;
 CREATE FUNCTION holds(value numeric, bound text) RETURNS text LANGUAGE sql AS $$
     SELECT CASE WHEN bound LIKE '<= %' THEN CASE WHEN value <= substr(bound, 4)::numeric THEN 'ok' ELSE 'MISSED' END
                 WHEN bound LIKE '>= %' THEN CASE WHEN value >= substr(bound, 4)::numeric THEN 'ok' ELSE 'MISSED' END ELSE '' END
+$$;
+
+-- A million rows with few combinations, where make bench asks for a million, and as many with many.
+SELECT set_config('bench.rows', :'rows', false), draw('few', :rows, 0.01), draw('many', :rows, 0.4);
+CREATE INDEX ON few (other);
+CREATE INDEX ON few (age, education, occupation, marital, workclass, race);
+VACUUM ANALYZE few, many;
+SELECT look('view_' || t, 'SELECT id, age, education, marital, occupation, workclass, race, salary' || CASE t WHEN 'few' THEN ', other' ELSE '' END || ' FROM ' || t,
+    '{age,education,marital,occupation,workclass,race}', 5) FROM unnest('{few,many}'::text[]) AS t;
+
+-- Information loss of published rows: the share of a hierarchy's leaves that a value covers beyond itself, over rows and columns.
+CREATE TABLE leaf (dgh text, label text);
+INSERT INTO leaf SELECT d, split_part(line, ';', 1) FROM unnest('{age,education,marital,occupation,workclass,race,sex,country}'::text[]) AS d, kanon.export_dgh(d) AS line;
+CREATE FUNCTION loss(view text, columns text[]) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+    name text;
+    sum float8 := 0;
+    one float8;
+BEGIN
+    FOREACH name IN ARRAY columns LOOP
+        EXECUTE format('SELECT sum(rows * greatest((SELECT count(*) FROM leaf WHERE dgh = %2$L AND label = v) - 1, 0)::float8 / ((SELECT count(*) FROM leaf WHERE dgh = %2$L) - 1)) / sum(rows)
+            FROM (SELECT %1$I AS v, count(*) AS rows FROM %3$I GROUP BY 1) AS g', name, name, view) INTO one;
+        sum := sum + one;
+    END LOOP;
+    RETURN sum / cardinality(columns);
+END
 $$;

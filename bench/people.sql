@@ -16,8 +16,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY '{education,marital,occupation,workclass,race}'::text[] LOOP
-        EXECUTE format('SELECT kanon.import_dgh(%L, array_agg(DISTINCT format(''%%s;%%s;*'', %I, ''some '' || right(%I, 1)::int / 3)))
+    FOREACH name IN ARRAY '{education,marital,occupation,workclass,race,sex,country}'::text[] LOOP
+        EXECUTE format('SELECT kanon.import_dgh(%L, array_agg(DISTINCT format(''%%s;%%s;*'', %I, ''some '' || (ascii(right(%I, 1)) - 48) / 3)))
             FROM people', name, name, name);
     END LOOP;
     PERFORM kanon.import_dgh('age', array_agg(format('%s;%s-%s;%s-%s;*', a, a / 5 * 5, a / 5 * 5 + 4, a / 20 * 20, a / 20 * 20 + 19) ORDER BY a))

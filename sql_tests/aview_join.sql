@@ -75,6 +75,6 @@ INSERT INTO kanon.dgh_edge VALUES ('jobs', 'diver', 'care');
 SELECT is_fast(q), rows_of(q, true, '4MB') = rows_of(q, false, '4MB') AS same
 FROM (VALUES ('SELECT kept.other, vb.other AS o FROM kept JOIN vb ON kept.job = vb.job')) AS v (q);
 
--- Other joins, and statements that may have to look at a row again, compare every pair as before.
+-- Statements that may have to look at a row again compare every pair; outer joins do not (aview_join_outer).
 SELECT is_fast('SELECT * FROM va LEFT JOIN vb ON va.age = vb.age') AS "left", is_fast('SELECT * FROM va WHERE EXISTS (SELECT FROM vb WHERE va.age = vb.age)') AS semi,
     is_fast('UPDATE b SET pay = 0 FROM va WHERE va.age = b.age') AS "update", is_fast('SELECT * FROM va JOIN b ON va.age = b.age FOR UPDATE OF b') AS lock;

@@ -1,4 +1,4 @@
--- A hierarchy of 100,000 leaves and depth 8 comes by COPY and answers; bench/avlike has one of a million.
+-- A hierarchy of 100,000 leaves and depth 8 comes by COPY and answers; make bench has one of 200,000.
 SELECT kanon.create_dgh('large');
 COPY kanon.dgh_edge FROM PROGRAM $$awk 'BEGIN { for (i = 0; i < 100000; i++) printf "large\tleaf %d\tlevel 1, %d\n", i, i / 10; for (l = 1; l < 8; l++) for (i = 0; i < 100000 / 10 ^ l; i++) printf "large\tlevel %d, %d\tlevel %d, %d\n", l, i, l + 1, i / 10 }'$$;
 SELECT string_agg(value::text, '; ' ORDER BY level) FROM kanon.dgh_path('large', 'leaf 54321');

@@ -149,13 +149,44 @@ comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b)
 	return bound_b && !(bound_a && a->dgh == b->dgh) && nested_at_home(comparison, 1, a, b);
 }
 
+/*
+ * A number that is not whole beside an interval with whole bounds: it lies inside
+ * or outside, never on a bound, and its floor tells.  Beside another such number:
+ * it is the same or not.  Without this, arithmetic on numerics takes most of a scan.
+ */
+static bool
+fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
+{
+	int side = comparison->number;
+	GenView view;
+	const Operand *number = &comparison->operands[side];
+	Datum other = PG_GETARG_DATUM(1 - side);
+
+	(void) comparison_argument(comparison, fcinfo, side, &view);
+	if (number->view.kind != GEN_NUMERIC)
+		return false;
+	if (gen_decimal_points(other, number->value, result))
+		return true;
+	gen_view(other, &view);
+	if (!number->is_fraction || view.kind != GEN_INT)
+		return false;
+	*result = ((view.flags & GEN_LOWER_INF) || view.ilo <= number->floor) &&
+			  ((view.flags & GEN_UPPER_INF) || view.ihi > number->floor);
+	return true;
+}
+
 Datum
 kanon_avlike(PG_FUNCTION_ARGS)
 {
 	Comparison *comparison = comparison_start(fcinfo);
 	GenView room[2];
-	const GenView *a = comparison_argument(comparison, fcinfo, 0, &room[0]);
-	const GenView *b = comparison_argument(comparison, fcinfo, 1, &room[1]);
+	const GenView *a;
+	const GenView *b;
+	bool result;
 
+	if (comparison->number >= 0 && fraction_avlike(comparison, fcinfo, &result))
+		PG_RETURN_BOOL(result);
+	a = comparison_argument(comparison, fcinfo, 0, &room[0]);
+	b = comparison_argument(comparison, fcinfo, 1, &room[1]);
 	PG_RETURN_BOOL(comparison_avlike(comparison, a, b));
 }

@@ -55,6 +55,12 @@ comparison_make(FunctionCallInfo fcinfo)
 			fmgr_info_cxt(output, &operand->output, comparison->context);
 		}
 	}
+	comparison->number = -1;
+	for (int i = 0; i < 2; i++)
+	{
+		if (comparison->operands[i].type == NUMERICOID && comparison->operands[1 - i].is_generalized)
+			comparison->number = i;
+	}
 	fcinfo->flinfo->fn_extra = comparison;
 	return comparison;
 }
@@ -122,6 +128,7 @@ learn(Comparison *comparison, Operand *operand, Datum raw)
 	}
 	operand->value = datumCopy(value, false, -1);
 	gen_view(operand->value, &operand->view);
+	operand->is_fraction = operand->view.kind == GEN_NUMERIC && gen_floor(operand->view.nlo, &operand->floor);
 	operand->raw_size = operand->by_value ? 0 : VARSIZE_ANY(DatumGetPointer(raw));
 	operand->raw = operand->by_value ? raw : datumCopy(raw, false, -1);
 	operand->known = true;

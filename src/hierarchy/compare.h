@@ -27,6 +27,8 @@ typedef struct Operand
 	Size raw_size;
 	Datum value;
 	GenView view;
+	bool is_fraction; /* a number between floor and floor + 1 */
+	int64 floor;
 } Operand;
 
 /* What a value was last found to be: in a hierarchy, or among numbers or dates. */
@@ -53,6 +55,7 @@ typedef struct Comparison
 	MemoryContext context;
 	Oid collation;
 	Operand operands[COMPARISON_MAX_ARGS];
+	int number; /* which of two arguments is a numeric beside a generalized value, or -1 */
 	Home homes[2];							  /* of either side */
 	Finding resolutions[2][2];				  /* by whose hierarchy it is, and which side */
 	Finding readings[COMPARISON_MAX_ARGS][2]; /* among dates, among numbers */

@@ -92,6 +92,8 @@ extern Datum gen_whole_interval(GenKind kind, uint8 flags, int64 lo, int64 hi);
 extern Datum gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi);
 extern bool gen_is_point(const GenView *view);
 extern bool gen_is_itself(const GenView *view);
+extern bool gen_floor(Numeric number, int64 *result);
+extern bool gen_decimal_points(Datum a, Datum b, bool *same);
 extern Numeric gen_numeric_bound(const GenView *view, bool upper);
 
 /* text.c: the text form */

@@ -93,6 +93,15 @@ numeric_is_whole(Numeric number, int64 *result)
 	return true;
 }
 
+/* The greatest whole number that is not above a number, if an int64 holds it. */
+bool
+gen_floor(Numeric number, int64 *result)
+{
+	if (numeric_is_nan(number) || numeric_is_inf(number))
+		return false;
+	return numeric_is_whole(DatumGetNumeric(DirectFunctionCall1(numeric_floor, NumericGetDatum(number))), result);
+}
+
 /*
  * An interval of numbers; a null bound is infinite.  Scales are trimmed and
  * whole bounds become a GEN_INT, so that equal intervals have equal bytes.
@@ -191,6 +200,41 @@ gen_view(Datum value, GenView *view)
 			view_numeric(data, size, view);
 			break;
 	}
+}
+
+/* The bytes of a single number that is not whole; null if it is something else. */
+static const char *
+decimal_point(Datum value, Size *size)
+{
+	struct varlena *packed = (struct varlena *) DatumGetPointer(value);
+	const char *data;
+	uint32 half;
+
+	if (VARATT_IS_COMPRESSED(packed) || VARATT_IS_EXTERNAL(packed))
+		return NULL;
+	data = VARDATA_ANY(packed);
+	*size = VARSIZE_ANY_EXHDR(packed);
+	if (data[0] != GEN_NUMERIC || (data[1] & GEN_BOUND_FLAGS) != GEN_POINT)
+		return NULL;
+	memcpy(&half, data + HEADER_SIZE, sizeof(uint32));
+	data += HEADER_SIZE + sizeof(uint32);
+	*size -= HEADER_SIZE + sizeof(uint32);
+	return *size == 2 * (Size) half && memcmp(data, data + half, half) == 0 ? data : NULL;
+}
+
+/* Are two values single numbers, neither of them whole?  Then their bytes tell whether they are the same. */
+bool
+gen_decimal_points(Datum a, Datum b, bool *same)
+{
+	Size size_a;
+	Size size_b;
+	const char *data_a = decimal_point(a, &size_a);
+	const char *data_b = data_a ? decimal_point(b, &size_b) : NULL;
+
+	if (data_b == NULL)
+		return false;
+	*same = size_a == size_b && memcmp(data_a, data_b, size_a) == 0;
+	return true;
 }
 
 /* A bound of an interval of numbers; null where infinite. */

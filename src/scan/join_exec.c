@@ -2,60 +2,14 @@
  * join_exec.c
  *		The AVLIKE join at run time.
  */
-#include "scan/join.h"
+#include "scan/join_state.h"
 
 #include "commands/explain.h"
 #include "executor/executor.h"
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
-
-#include "scan/matches.h"
-
-/* One clause that the sides are joined by. */
-typedef struct JoinKey
-{
-	OpExpr *clause;
-	bool outer_is_left;
-	ExprState *outer;
-	ExprState *inner;
-
-	/* Of the inner rows at hand. */
-	Matches *matches;
-	int *starts; /* where the rows with each value start in order, and where the last end */
-	int *order;
-	const MatchList *list; /* of the outer row at hand */
-} JoinKey;
-
-typedef struct AvlikeJoinState
-{
-	CustomScanState css;
-	PlanState *outer;
-	PlanState *inner;
-	int nouter; /* columns */
-	int nkeys;
-	JoinKey *keys;
-	TupleTableSlot *inner_slot;
-
-	/* The inner rows at hand. */
-	MemoryContext chunk;
-	bool loaded;
-	bool is_first;
-	bool is_last;
-	int nrows;
-	int room;
-	MinimalTuple *rows;
-	int *values; /* of each row, the number of each key's value */
-
-	/* The outer row at hand: which of its matches is next. */
-	bool has_outer;
-	JoinKey *guide; /* the key with the fewest rows to look at */
-	int match;
-	int next;
-} AvlikeJoinState;
 
 Node *
 avlike_join_create_state(CustomScan *scan)
@@ -68,142 +22,64 @@ avlike_join_create_state(CustomScan *scan)
 }
 
 static void
+begin_keys(AvlikeJoinState *state, const CustomScan *scan)
+{
+	List *clauses = list_nth(scan->custom_exprs, JOIN_KEYS);
+	List *sides = list_nth(scan->custom_private, JOIN_SIDES);
+	PlanState *parent = &state->css.ss.ps;
+	ListCell *cell;
+
+	state->keys = palloc0(list_length(clauses) * sizeof(JoinKey));
+	foreach (cell, clauses)
+	{
+		JoinKey *key = &state->keys[state->nkeys];
+
+		key->clause = lfirst_node(OpExpr, cell);
+		key->outer_is_left = list_nth_int(sides, state->nkeys) != 0;
+		key->outer = ExecInitExpr(key->outer_is_left ? linitial(key->clause->args) : lsecond(key->clause->args), parent);
+		key->inner = ExecInitExpr(key->outer_is_left ? lsecond(key->clause->args) : linitial(key->clause->args), parent);
+		state->nkeys++;
+	}
+	state->filter = ExecInitQual(list_nth(scan->custom_exprs, JOIN_FILTER), parent);
+}
+
+static JoinType
+join_type(const CustomScan *scan)
+{
+	return intVal(list_nth(scan->custom_private, JOIN_KIND));
+}
+
+static void
 begin_join(CustomScanState *node, EState *estate, int eflags)
 {
 	AvlikeJoinState *state = (AvlikeJoinState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	ListCell *cell;
+	JoinType type = join_type(scan);
 
 	state->outer = ExecInitNode(linitial(scan->custom_plans), estate, eflags);
 	state->inner = ExecInitNode(lsecond(scan->custom_plans), estate, eflags);
 	node->custom_ps = list_make2(state->outer, state->inner);
 	state->nouter = ExecGetResultType(state->outer)->natts;
-	state->keys = palloc0(list_length(scan->custom_exprs) * sizeof(JoinKey));
-	foreach (cell, scan->custom_exprs)
-	{
-		JoinKey *key = &state->keys[state->nkeys];
-
-		key->clause = lfirst_node(OpExpr, cell);
-		key->outer_is_left = list_nth_int(scan->custom_private, state->nkeys) != 0;
-		key->outer = ExecInitExpr(key->outer_is_left ? linitial(key->clause->args) : lsecond(key->clause->args), &node->ss.ps);
-		key->inner = ExecInitExpr(key->outer_is_left ? lsecond(key->clause->args) : linitial(key->clause->args), &node->ss.ps);
-		state->nkeys++;
-	}
+	begin_keys(state, scan);
+	state->shows_pairs = type != JOIN_ANTI;
+	state->stops_at_first = type == JOIN_SEMI || type == JOIN_ANTI;
+	state->keeps_outer = type == JOIN_LEFT || type == JOIN_FULL || type == JOIN_ANTI;
+	state->keeps_inner = type == JOIN_RIGHT || type == JOIN_FULL;
 	state->inner_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(state->inner), &TTSOpsMinimalTuple);
+	state->kept_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(state->outer), &TTSOpsMinimalTuple);
 	state->chunk = AllocSetContextCreate(CurrentMemoryContext, "kanon join rows", ALLOCSET_DEFAULT_SIZES);
+	state->all_outer = AllocSetContextCreate(CurrentMemoryContext, "kanon join outer rows", ALLOCSET_DEFAULT_SIZES);
 	state->is_first = true;
 }
 
-/* Puts a row of one side where the join's own row has it. */
+/* The columns from one to before another, of a side that has no row for this. */
 static void
-show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
+show_nulls(AvlikeJoinState *state, int from, int to)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	int natts = row->tts_tupleDescriptor->natts;
 
-	slot_getallattrs(row);
-	memcpy(slot->tts_values + from, row->tts_values, natts * sizeof(Datum));
-	memcpy(slot->tts_isnull + from, row->tts_isnull, natts * sizeof(bool));
-}
-
-/* The value that a side's row, which is shown, is joined by; false if it is NULL and joins with nothing. */
-static bool
-evaluate(AvlikeJoinState *state, ExprState *expression, Datum *value)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	bool isnull;
-
-	econtext->ecxt_scantuple = state->css.ss.ss_ScanTupleSlot;
-	*value = ExecEvalExprSwitchContext(expression, econtext, &isnull);
-	return !isnull;
-}
-
-static void
-make_room(AvlikeJoinState *state)
-{
-	if (state->nrows < state->room)
-		return;
-	state->room = state->room ? state->room * 2 : 1024;
-	state->rows = state->nrows ? repalloc_huge(state->rows, state->room * sizeof(MinimalTuple))
-							   : palloc(state->room * sizeof(MinimalTuple));
-	state->values = state->nrows ? repalloc_huge(state->values, (Size) state->room * state->nkeys * sizeof(int))
-								 : palloc((Size) state->room * state->nkeys * sizeof(int));
-}
-
-/* Keeps an inner row. */
-static void
-add_inner(AvlikeJoinState *state, TupleTableSlot *row)
-{
-	show_row(state, row, state->nouter);
-	make_room(state);
-	for (int i = 0; i < state->nkeys; i++)
-	{
-		Datum value;
-
-		if (!evaluate(state, state->keys[i].inner, &value))
-			return;
-		state->values[(Size) state->nrows * state->nkeys + i] = matches_add_inner(state->keys[i].matches, value);
-	}
-	state->rows[state->nrows++] = ExecCopySlotMinimalTuple(row);
-}
-
-/* Orders the rows by a key's values. */
-static void
-order_rows(AvlikeJoinState *state, int which)
-{
-	JoinKey *key = &state->keys[which];
-	int nvalues = matches_count_inner(key->matches);
-
-	key->starts = palloc_extended((nvalues + 2) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	key->order = palloc_extended(Max(state->nrows, 1) * sizeof(int), MCXT_ALLOC_HUGE);
-	/* Counted two places on and moved one place back as they are filled, the starts end up where they belong. */
-	for (int row = 0; row < state->nrows; row++)
-		key->starts[state->values[(Size) row * state->nkeys + which] + 2]++;
-	for (int value = 2; value < nvalues + 2; value++)
-		key->starts[value] += key->starts[value - 1];
-	for (int row = 0; row < state->nrows; row++)
-		key->order[key->starts[state->values[(Size) row * state->nkeys + which] + 1]++] = row;
-}
-
-/* The next inner row into the chunk, which alone is in its memory; false after the last. */
-static bool
-take_inner(AvlikeJoinState *state)
-{
-	TupleTableSlot *row = ExecProcNode(state->inner);
-	MemoryContext old;
-
-	if (TupIsNull(row))
-		return false;
-	old = MemoryContextSwitchTo(state->chunk);
-	add_inner(state, row);
-	MemoryContextSwitchTo(old);
-	ResetExprContext(state->css.ss.ps.ps_ExprContext);
-	return true;
-}
-
-/* Takes as many inner rows as fit into memory. */
-static void
-load_inner(AvlikeJoinState *state)
-{
-	MemoryContext old;
-
-	MemoryContextReset(state->chunk);
-	old = MemoryContextSwitchTo(state->chunk);
-	state->nrows = state->room = 0;
-	for (int i = 0; i < state->nkeys; i++)
-		state->keys[i].matches = matches_create(state->keys[i].clause, state->keys[i].outer_is_left);
-	MemoryContextSwitchTo(old);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		state->is_last = !take_inner(state);
-	} while (!state->is_last &&
-			 (state->nrows % 256 != 255 || MemoryContextMemAllocated(state->chunk, true) <= get_hash_memory_limit()));
-	old = MemoryContextSwitchTo(state->chunk);
-	for (int i = 0; i < state->nkeys; i++)
-		order_rows(state, i);
-	state->loaded = true;
-	MemoryContextSwitchTo(old);
+	memset(slot->tts_values + from, 0, (to - from) * sizeof(Datum));
+	memset(slot->tts_isnull + from, true, (to - from) * sizeof(bool));
 }
 
 /* How many inner rows have a value that a key's matches. */
@@ -221,41 +97,88 @@ count_rows(const JoinKey *key)
 static bool
 find_matches(AvlikeJoinState *state)
 {
+	JoinKey *guide = NULL;
 	int64 fewest = PG_INT64_MAX;
 
+	state->guide = NULL;
 	for (int i = 0; i < state->nkeys; i++)
 	{
 		JoinKey *key = &state->keys[i];
 		Datum value;
 		int64 rows;
 
-		if (!evaluate(state, key->outer, &value))
+		if (!join_evaluate(state, key->outer, &value))
 			return false;
 		key->list = matches_of(key->matches, value);
 		rows = count_rows(key);
+		if (rows == 0)
+			return false;
 		if (rows < fewest)
 		{
 			fewest = rows;
-			state->guide = key;
+			guide = key;
 		}
 	}
+	state->guide = guide;
 	state->match = 0;
-	state->next = fewest > 0 ? state->guide->starts[state->guide->list->values[0]] : 0;
-	return fewest > 0;
+	state->next = guide->starts[guide->list->values[0]];
+	return true;
 }
 
+/* The next outer row from the plan; kept, if more inner rows are to meet it. */
+static TupleTableSlot *
+read_outer(AvlikeJoinState *state)
+{
+	TupleTableSlot *row = ExecProcNode(state->outer);
+	MemoryContext old;
+
+	if (TupIsNull(row) || state->is_last)
+		return row;
+	old = MemoryContextSwitchTo(state->all_outer);
+	if (state->kept == NULL)
+		state->kept = tuplestore_begin_heap(false, false, work_mem);
+	if (state->number / 8 >= (int64) state->found_size)
+	{
+		Size size = state->found_size ? state->found_size * 2 : 1024;
+
+		state->found = state->found ? repalloc_huge(state->found, size) : palloc(size);
+		memset(state->found + state->found_size, 0, size - state->found_size);
+		state->found_size = size;
+	}
+	MemoryContextSwitchTo(old);
+	tuplestore_puttupleslot(state->kept, row);
+	return row;
+}
+
+static TupleTableSlot *
+fetch_outer(AvlikeJoinState *state)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (state->is_first)
+		return read_outer(state);
+	if (state->kept && tuplestore_gettupleslot(state->kept, true, false, state->kept_slot))
+		return state->kept_slot;
+	return NULL;
+}
+
+/* The next outer row that has something to do with the inner rows at hand, or that comes in any case. */
 static bool
 next_outer(AvlikeJoinState *state)
 {
 	for (;;)
 	{
-		TupleTableSlot *row = ExecProcNode(state->outer);
+		TupleTableSlot *row = fetch_outer(state);
+		int64 number = state->number;
 
-		CHECK_FOR_INTERRUPTS();
 		if (TupIsNull(row))
 			return false;
-		show_row(state, row, 0);
-		if (find_matches(state))
+		state->number++;
+
+		state->has_partner = !state->is_first && (state->found[number / 8] & (1 << number % 8));
+		if (state->has_partner && state->stops_at_first)
+			continue;
+		join_show_row(state, row, 0);
+		if (find_matches(state) || (state->keeps_outer && state->is_last))
 			return true;
 		ResetExprContext(state->css.ss.ps.ps_ExprContext);
 	}
@@ -315,40 +238,124 @@ next_match(AvlikeJoinState *state)
 	return -1;
 }
 
-/* The next pair of rows whose values match, as one row. */
+/* Do the two rows that are shown satisfy the other conditions, too? */
+static bool
+is_pair(AvlikeJoinState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool result;
+
+	if (state->filter == NULL)
+		return true;
+	econtext->ecxt_scantuple = state->css.ss.ss_ScanTupleSlot;
+	result = ExecQual(state->filter, econtext);
+	ResetExprContext(econtext);
+	return result;
+}
+
+/* Shows the next inner row that the outer one is joined with; false after the last. */
+static bool
+next_partner(AvlikeJoinState *state)
+{
+	int row;
+
+	while (state->guide && (row = next_match(state)) >= 0)
+	{
+		int64 number = state->number - 1;
+
+		join_show_row(state, ExecStoreMinimalTuple(state->rows[row], state->inner_slot, false), state->nouter);
+		if (!is_pair(state))
+			continue;
+		state->has_partner = state->partner[row] = true;
+		if (!state->is_last)
+			state->found[number / 8] |= 1 << number % 8;
+		return true;
+	}
+	return false;
+}
+
+/* Shows the next inner row that has met all outer ones and found none to join with. */
+static bool
+next_lonely(AvlikeJoinState *state)
+{
+	while (state->lonely < state->nrows && state->partner[state->lonely])
+		state->lonely++;
+	if (state->lonely == state->nrows)
+		return false;
+	show_nulls(state, 0, state->nouter);
+	join_show_row(state, ExecStoreMinimalTuple(state->rows[state->lonely++], state->inner_slot, false), state->nouter);
+	return true;
+}
+
+/* The outer side from its first row on. */
+static void
+restart_outer(AvlikeJoinState *state)
+{
+	state->number = 0;
+	state->outer_done = state->has_outer = false;
+	state->lonely = 0;
+}
+
+/* The next inner rows, which meet all outer ones again. */
+static void
+next_chunk(AvlikeJoinState *state)
+{
+	state->is_first = false;
+	join_load_inner(state);
+	if (state->kept)
+		tuplestore_rescan(state->kept);
+	restart_outer(state);
+}
+
+/* Shows the next row that comes of the outer row at hand; false if there is none. */
+static bool
+next_of_outer(AvlikeJoinState *state)
+{
+	if (next_partner(state))
+	{
+		state->has_outer = !state->stops_at_first;
+		return state->shows_pairs;
+	}
+	state->has_outer = false;
+	if (!state->keeps_outer || !state->is_last || state->has_partner)
+		return false;
+	show_nulls(state, state->nouter, state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts);
+	return true;
+}
+
+/* The next row of the join, before what is asked of its rows afterwards. */
 static TupleTableSlot *
-next_pair(ScanState *node)
+next_row(ScanState *node)
 {
 	AvlikeJoinState *state = (AvlikeJoinState *) node;
-	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 
-	ExecClearTuple(slot);
 	if (!state->loaded)
-		load_inner(state);
+		join_load_inner(state);
 	for (;;)
 	{
-		int row = state->has_outer ? next_match(state) : -1;
-
-		if (row >= 0)
+		if (state->has_outer)
 		{
-			show_row(state, ExecStoreMinimalTuple(state->rows[row], state->inner_slot, false), state->nouter);
-			return ExecStoreVirtualTuple(slot);
+			if (next_of_outer(state))
+				return node->ss_ScanTupleSlot;
+			continue;
 		}
-		state->has_outer = state->nrows > 0 && next_outer(state);
+		/* Nothing may come of outer rows, but the chunks to come want to meet them. */
+		if (!state->outer_done && (state->nrows > 0 || state->keeps_outer || !state->is_last))
+			state->has_outer = next_outer(state);
+		state->outer_done = !state->has_outer;
 		if (state->has_outer)
 			continue;
+		if (state->keeps_inner && next_lonely(state))
+			return node->ss_ScanTupleSlot;
 		if (state->is_last)
-			return slot;
-		/* The next rows of the inner side meet the whole outer side again. */
-		state->is_first = false;
-		load_inner(state);
-		ExecReScan(state->outer);
+			return ExecClearTuple(node->ss_ScanTupleSlot);
+		next_chunk(state);
 	}
 }
 
 /* There is nothing to check again: such joins are not planned where rows may have changed. */
 static bool
-recheck_pair(ScanState *node, TupleTableSlot *slot)
+recheck_row(ScanState *node, TupleTableSlot *slot)
 {
 	return true;
 }
@@ -356,14 +363,28 @@ recheck_pair(ScanState *node, TupleTableSlot *slot)
 static TupleTableSlot *
 exec_join(CustomScanState *node)
 {
-	return ExecScan(&node->ss, next_pair, recheck_pair);
+	return ExecScan(&node->ss, next_row, recheck_row);
+}
+
+static void
+forget_outer(AvlikeJoinState *state)
+{
+	if (state->kept)
+		tuplestore_end(state->kept);
+	MemoryContextReset(state->all_outer);
+	state->kept = NULL;
+	state->found = NULL;
+	state->found_size = 0;
 }
 
 static void
 end_join(CustomScanState *node)
 {
-	ExecEndNode(((AvlikeJoinState *) node)->outer);
-	ExecEndNode(((AvlikeJoinState *) node)->inner);
+	AvlikeJoinState *state = (AvlikeJoinState *) node;
+
+	forget_outer(state);
+	ExecEndNode(state->outer);
+	ExecEndNode(state->inner);
 }
 
 static void
@@ -390,8 +411,38 @@ rescan_join(CustomScanState *node)
 	rescan_side(state, state->outer);
 	state->loaded = keep;
 	state->is_first = true;
-	state->has_outer = false;
+	if (keep)
+		memset(state->partner, false, state->nrows * sizeof(bool));
+	forget_outer(state);
+	restart_outer(state);
 	ExecScanReScan(&node->ss);
+}
+
+static const char *
+join_name(JoinType type)
+{
+	switch (type)
+	{
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_RIGHT:
+			return "Right";
+		case JOIN_FULL:
+			return "Full";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			return "Inner";
+	}
+}
+
+static void
+explain_clauses(const char *name, List *clauses, List *context, ExplainState *es)
+{
+	if (clauses)
+		ExplainPropertyText(name, deparse_expression((Node *) make_ands_explicit(clauses), context, true, false), es);
 }
 
 static void
@@ -400,7 +451,9 @@ explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) scan, ancestors);
 
-	ExplainPropertyText("Join Cond", deparse_expression((Node *) make_ands_explicit(scan->custom_exprs), context, true, false), es);
+	ExplainPropertyText("Join Type", join_name(join_type(scan)), es);
+	explain_clauses("Join Cond", list_nth(scan->custom_exprs, JOIN_KEYS), context, es);
+	explain_clauses("Join Filter", list_nth(scan->custom_exprs, JOIN_FILTER), context, es);
 }
 
 const CustomExecMethods avlike_join_exec_methods = {
