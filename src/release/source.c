@@ -39,12 +39,49 @@ typedef struct Reader
 	Size arena_left;
 
 	/* The query at hand. */
-	bool further;	/* the second one */
-	bool *met;		/* further: the rows before whose identifiers have come again */
-	int ncolumns;	/* that it gives */
-	Oid *types;		/* of the columns, below all domains */
+	bool further;	   /* the second one */
+	bool *met;		   /* further: the rows before whose identifiers have come again */
+	int ncolumns;	   /* that it gives */
+	Oid *types;		   /* of the columns, below all domains */
 	FmgrInfo *outputs; /* of the id and of the columns */
 } Reader;
+
+/* What a comment that starts here is followed by; null: none starts here. */
+static const char *
+skip_comment(const char *text)
+{
+	int depth = 0;
+
+	if (strncmp(text, "--", 2) == 0)
+		return text + strcspn(text, "\r\n");
+	if (strncmp(text, "/*", 2) != 0)
+		return NULL;
+	/* They may be nested; one that does not end is for the parser to refuse. */
+	do
+	{
+		bool opens = strncmp(text, "/*", 2) == 0;
+		bool closes = strncmp(text, "*/", 2) == 0;
+
+		depth += opens ? 1 : closes ? -1
+									: 0;
+		text += opens || closes ? 2 : 1;
+	} while (depth > 0 && *text);
+	return text;
+}
+
+/* Where the text of a query starts, behind parentheses, space and comments. */
+static const char *
+skip_to_word(const char *text)
+{
+	const char *next = text;
+
+	while (next)
+	{
+		text = next + strspn(next, " \t\r\n\f(");
+		next = skip_comment(text);
+	}
+	return text;
+}
 
 /* A relation name quoted, or a query in parentheses; anything else is refused. */
 char *
@@ -52,7 +89,7 @@ release_from_item(const char *source)
 {
 	List *statements = NIL;
 	RawStmt *statement;
-	const char *start = source + strspn(source, " \t\r\n(");
+	const char *start = skip_to_word(source);
 	bool is_query = false;
 	static const char *const openings[] = {"select", "with", "values", "table"};
 
@@ -61,7 +98,7 @@ release_from_item(const char *source)
 		int len = strlen(openings[i]);
 
 		if (pg_strncasecmp(start, openings[i], len) == 0 &&
-			(start[len] == '\0' || strchr(" \t\r\n(*\"'", start[len])))
+			(start[len] == '\0' || strchr(" \t\r\n\f(*\"'/-", start[len])))
 			is_query = true;
 	}
 	if (!is_query)
