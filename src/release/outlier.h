@@ -11,7 +11,7 @@
  *	outlier_find.c		kanon.outliers
  *	outlier_grouping.c	a grouping given as a query, and what it loses
  *	outlier_check.c		Theorem 5.1 and the attack of section 4, to the letter
- *	plain_known.c		boxes in which nobody would be an outlier
+ *	plain_known.c		what is known about points without counting
  *	plain_check.c		Theorem 5.1 for the algorithms, by sets of nodes
  *	plain_search.c		the cheapest rows to take into a group
  *	plain_expand.c		groups grown from one row
@@ -33,7 +33,7 @@
  * 0 and 1 (Definition 3.1).  Raw is what a column has on its line: a number, a
  * day, a place among the leaves.
  */
-typedef struct KnownGood KnownGood;
+typedef struct Known Known;
 
 typedef struct Space
 {
@@ -41,17 +41,20 @@ typedef struct Space
 	const Points *points; /* the grouping's: raw quasi-identifiers */
 	int nrows;
 	int nquasi;
-	int ncolumns;	  /* nquasi + 1 */
-	double *least;	  /* by column, raw */
-	double *width;	  /* by column: the largest less the least */
-	double *unit;	  /* by column: 1 where all are whole, else 0 */
-	double **columns; /* standardized, [column][row] */
-	double *centre;	  /* the mean of each */
-	KdTree tree;	  /* over them */
+	int ncolumns;		 /* nquasi + 1 */
+	double *least;		 /* by column, raw */
+	double *width;		 /* by column: the largest less the least */
+	double *unit;		 /* by column: 1 where all are whole, else 0 */
+	double *loss_factor; /* by quasi-identifier: 1 over what a loss is a share of */
+	double **columns;	 /* standardized, [column][row] */
+	double *centre;		 /* the mean of each */
+	KdTree tree;		 /* over them */
+	int32 *waiting;		 /* by node: of a count, the next that waits to be opened */
 
 	/* Distinct sensitive values in their order, and where each row's is among them. */
 	int nvalues;
 	double *values; /* standardized */
+	double usual;	/* the one next to the mean */
 	int32 *value_of;
 	const ReleaseColumn *sensitive_text;
 
@@ -59,7 +62,7 @@ typedef struct Space
 	double square; /* the largest sum of squares that is within d */
 	int enough;	   /* with so many rows within d a point is no (p,d)-outlier */
 
-	KnownGood *known; /* of the algorithms; null elsewhere */
+	Known *known; /* of the algorithms; null elsewhere */
 } Space;
 
 /* source, id, quasi_ids and sensitive from the first arguments; p and d from where they are. */

@@ -2,8 +2,9 @@
  * outlier_count.c
  *		Are enough rows within d of a point, of every point of a box, of some?
  *
- * The tree is opened from the nearest node on, and only until the answer is
- * certain: nodes that are all within or all beyond d are counted as a whole.
+ * Nodes that are all within or all beyond d are counted as a whole, the others
+ * are opened, the largest first, and only until the answer is certain.  So what
+ * a count costs depends on how close it is, and hardly on how many rows there are.
  * Every bound is computed with the same steps as a row's own distance, and
  * rounding is monotonic, so that the answers are those of counting all rows one
  * by one, to the last bit.
@@ -13,13 +14,19 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+/* Nodes by the power of two of their size. */
+#define SIZE_CLASSES 32
 
 typedef struct Counting
 {
 	const Space *space;
 	const Crowd *crowd;
-	int within; /* rows known to be near */
-	int open;	/* rows not known about yet */
+	int within;				   /* rows known to be near */
+	int open;				   /* rows not known about yet */
+	int largest;			   /* no larger class of nodes waits */
+	int waiting[SIZE_CLASSES]; /* by class: the first node that waits to be opened, or -1 */
 } Counting;
 
 /* How far the rows of a node can be. */
@@ -179,60 +186,70 @@ is_decided(const Counting *counting)
 	return counting->within >= counting->space->enough || counting->within + counting->open < counting->space->enough;
 }
 
-/* Counts a node as a whole if it is all on one side. */
-static bool
-settle_node(Counting *counting, int node, Reach reach)
+/* Counts a node as a whole if it is all on one side, or else leaves it for later. */
+static void
+judge_node(Counting *counting, int node)
 {
-	int size = counting->space->tree.end[node] - counting->space->tree.first[node];
+	const Space *space = counting->space;
+	Reach reach = node_reach(counting, node);
+	int size = space->tree.end[node] - space->tree.first[node];
+	int class = pg_leftmost_one_pos32(size);
 
-	if (reach.most > counting->space->square && reach.least <= counting->space->square)
-		return false;
-	if (reach.most <= counting->space->square)
+	if (reach.most <= space->square)
 		counting->within += size;
-	counting->open -= size;
-	return true;
+	if (reach.most <= space->square || reach.least > space->square)
+	{
+		counting->open -= size;
+		return;
+	}
+	space->waiting[node] = counting->waiting[class];
+	counting->waiting[class] = node;
+	counting->largest = Max(counting->largest, class);
+}
+
+/* A node of the largest class that waits; there is one where anything is open. */
+static int
+next_node(Counting *counting)
+{
+	int node;
+
+	while (counting->waiting[counting->largest] < 0)
+		counting->largest--;
+	node = counting->waiting[counting->largest];
+	counting->waiting[counting->largest] = counting->space->waiting[node];
+	return node;
 }
 
 static void
 open_node(Counting *counting, int node)
 {
 	const KdTree *tree = &counting->space->tree;
-	int child[2] = {node + 1, tree->right[node]};
-	Reach reach[2];
-	bool settled[2];
-	int nearer;
 
-	if (tree->right[node] == 0)
+	if (tree->right[node] > 0)
 	{
-		for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
-		{
-			int count = Min(KDTREE_LEAF, tree->end[node] - first);
-
-			counting->within += count_near(counting, first, count);
-			counting->open -= count;
-		}
+		judge_node(counting, node + 1);
+		judge_node(counting, tree->right[node]);
 		return;
 	}
-	for (int i = 0; i < 2; i++)
+	for (int first = tree->first[node]; first < tree->end[node]; first += KDTREE_LEAF)
 	{
-		reach[i] = node_reach(counting, child[i]);
-		settled[i] = settle_node(counting, child[i], reach[i]);
+		int count = Min(KDTREE_LEAF, tree->end[node] - first);
+
+		counting->within += count_near(counting, first, count);
+		counting->open -= count;
 	}
-	nearer = reach[1].least + reach[1].most < reach[0].least + reach[0].most ? 1 : 0;
-	if (!settled[nearer] && !is_decided(counting))
-		open_node(counting, child[nearer]);
-	if (!settled[1 - nearer] && !is_decided(counting))
-		open_node(counting, child[1 - nearer]);
 }
 
 bool
 crowd_is_enough(const Space *space, const Crowd *crowd)
 {
-	Counting counting = {space, crowd, 0, space->nrows};
+	Counting counting = {.space = space, .crowd = crowd, .open = space->nrows};
 
 	CHECK_FOR_INTERRUPTS();
-	if (!settle_node(&counting, 0, node_reach(&counting, 0)) && !is_decided(&counting))
-		open_node(&counting, 0);
+	memset(counting.waiting, -1, sizeof(counting.waiting));
+	judge_node(&counting, 0);
+	while (!is_decided(&counting))
+		open_node(&counting, next_node(&counting));
 	return counting.within >= space->enough;
 }
 

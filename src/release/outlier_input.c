@@ -168,6 +168,7 @@ typedef struct SortedValue
 static void
 number_values(Space *space)
 {
+	double centre = space->centre[space->nquasi];
 	SortedValue *sorted = palloc_extended(Max(space->nrows, 1) * sizeof(SortedValue), MCXT_ALLOC_HUGE);
 
 	for (int row = 0; row < space->nrows; row++)
@@ -182,6 +183,12 @@ number_values(Space *space)
 		space->value_of[sorted[i].row] = space->nvalues - 1;
 	}
 	pfree(sorted);
+	space->usual = space->nvalues > 0 ? space->values[0] : 0;
+	for (int i = 1; i < space->nvalues; i++)
+	{
+		if (fabs(space->values[i] - centre) < fabs(space->usual - centre))
+			space->usual = space->values[i];
+	}
 }
 
 /* The largest sum of squares whose root is not greater than d. */
@@ -195,6 +202,15 @@ largest_square(double d)
 	while (!isinf(square) && sqrt(nextafter(square, INFINITY)) <= d)
 		square = nextafter(square, INFINITY);
 	return square;
+}
+
+/* What the loss of a column is a share of. */
+static double
+whole_loss(const Space *space, int column)
+{
+	const ReleaseColumn *given = &space->grouping->source->columns[column];
+
+	return given->kind == COLUMN_WORD ? given->nwords - 1 : space->width[column] + space->unit[column];
 }
 
 /* The rows and the widths of their columns. */
@@ -212,10 +228,12 @@ make_space(ReleaseSource *source, int ncolumns)
 	space->least = palloc(size);
 	space->width = palloc(size);
 	space->unit = palloc(size);
+	space->loss_factor = palloc(size);
 	for (int column = 0; column < ncolumns; column++)
 	{
 		refuse_nulls(source, &source->columns[column]);
 		measure_column(space, &source->columns[column], column);
+		space->loss_factor[column] = 1 / whole_loss(space, column);
 	}
 	return space;
 }
@@ -235,7 +253,10 @@ fill_space(Space *space, double p, double d)
 	space->square = largest_square(d);
 	space->enough = space->nrows - (int) ceil((p - DECIMAL_SLACK) * space->nrows) + 1;
 	if (space->nrows > 0)
+	{
 		space->tree = space_tree(space->columns, space->nrows, space->ncolumns);
+		space->waiting = palloc_extended((Size) space->tree.nnodes * sizeof(int32), MCXT_ALLOC_HUGE);
+	}
 }
 
 static void
@@ -355,8 +376,8 @@ space_loss(const Space *space, int column, double lower, double upper)
 	if (lower == upper)
 		return 0;
 	if (space->points->lines[column].words)
-		return (upper - lower) / (space->grouping->source->columns[column].nwords - 1);
-	return (upper - lower + space->unit[column]) / (space->width[column] + space->unit[column]);
+		return (upper - lower) / whole_loss(space, column);
+	return (upper - lower + space->unit[column]) / whole_loss(space, column);
 }
 
 void

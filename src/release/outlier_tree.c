@@ -2,14 +2,16 @@
  * outlier_tree.c
  *		The index that rows within d are counted with.
  *
- * It has the form of a kd-tree, but parts a node in the middle of its widest
- * column instead of at the median.  Census columns have a few usual values and
- * some rare ones far away: at the median both halves would keep the usual value
- * and one of them all the rare ones, and be as wide as before.  Parted in the
- * middle the boxes shrink, so that most nodes are within d or beyond it as a
- * whole.
+ * It has the form of a kd-tree, but does not part a node at the median of its
+ * widest column.  Census columns have a few usual values and some rare ones far
+ * away: at the median both halves would keep the usual value and one of them all
+ * the rare ones, and be as wide as before.  Parted where the rows lose the most
+ * width together, the boxes of the many shrink, so that most nodes are within d or
+ * beyond it as a whole.
  */
 #include "release/outlier.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 
@@ -20,6 +22,24 @@ typedef struct TreeBuilder
 	int room;		/* nodes that the arrays have room for */
 	int32 *scratch; /* rows of the right side */
 } TreeBuilder;
+
+/* Places at which a column may be parted. */
+#define BINS 64
+
+/* The rows between two points of a column. */
+typedef struct Bin
+{
+	int count;
+	double lo;
+	double hi;
+} Bin;
+
+typedef struct Cut
+{
+	double saved;
+	int column;	  /* -1: all rows are equal */
+	double value; /* the largest of the left side */
+} Cut;
 
 static void
 make_room(TreeBuilder *builder)
@@ -38,14 +58,13 @@ make_room(TreeBuilder *builder)
 	tree->hi = repalloc_huge(tree->hi, box);
 }
 
-/* The box around a node's rows; returns the column in which it is the widest, or -1. */
-static int
+/* The box around a node's rows. */
+static void
 measure_node(TreeBuilder *builder, int node)
 {
 	KdTree *tree = &builder->tree;
 	double *lo = tree->lo + (Size) node * tree->ncolumns;
 	double *hi = tree->hi + (Size) node * tree->ncolumns;
-	int widest = -1;
 
 	for (int column = 0; column < tree->ncolumns; column++)
 	{
@@ -59,19 +78,86 @@ measure_node(TreeBuilder *builder, int node)
 			lo[column] = Min(lo[column], value);
 			hi[column] = Max(hi[column], value);
 		}
-		if (lo[column] < hi[column] && (widest < 0 || hi[column] - lo[column] > hi[widest] - lo[widest]))
-			widest = column;
 	}
-	return widest;
 }
 
-/* Rows up to the middle to the left; returns where the right side begins. */
+static void
+fill_bins(TreeBuilder *builder, int node, int column, Bin *bins)
+{
+	const KdTree *tree = &builder->tree;
+	const double *values = builder->columns[column];
+	double lo = tree->lo[(Size) node * tree->ncolumns + column];
+	double width = tree->hi[(Size) node * tree->ncolumns + column] - lo;
+
+	for (int i = 0; i < BINS; i++)
+		bins[i] = (Bin){0, INFINITY, -INFINITY};
+	for (int position = tree->first[node]; position < tree->end[node]; position++)
+	{
+		double value = values[tree->row[position]];
+		Bin *bin = &bins[Min((int) ((value - lo) / width * BINS), BINS - 1)];
+
+		bin->count++;
+		bin->lo = Min(bin->lo, value);
+		bin->hi = Max(bin->hi, value);
+	}
+}
+
+/* What parting a column saves: rows times the width that they lose. */
+static void
+best_cut(const Bin *bins, int column, Cut *best)
+{
+	double lo = bins[0].lo;
+	double hi = bins[BINS - 1].hi;
+	double upper[BINS];
+	double right = INFINITY;
+	double left_hi = lo;
+	int total = 0;
+	int count = 0;
+
+	for (int i = BINS - 1; i >= 0; i--)
+	{
+		upper[i] = right = Min(right, bins[i].lo);
+		total += bins[i].count;
+	}
+	for (int i = 0; i < BINS - 1; i++)
+	{
+		double saved;
+
+		if (bins[i].count == 0)
+			continue;
+		count += bins[i].count;
+		left_hi = bins[i].hi;
+		saved = total * (hi - lo) - count * (left_hi - lo) - (total - count) * (hi - upper[i + 1]);
+		if (saved > best->saved)
+			*best = (Cut){saved, column, left_hi};
+	}
+}
+
+/* The cut that makes boxes of many rows narrow. */
+static Cut
+choose_cut(TreeBuilder *builder, int node)
+{
+	const KdTree *tree = &builder->tree;
+	Cut best = {0, -1, 0};
+	Bin bins[BINS];
+
+	for (int column = 0; column < tree->ncolumns; column++)
+	{
+		Size at = (Size) node * tree->ncolumns + column;
+
+		if (tree->lo[at] == tree->hi[at])
+			continue;
+		fill_bins(builder, node, column, bins);
+		best_cut(bins, column, &best);
+	}
+	return best;
+}
+
+/* Rows up to the cut to the left; returns where the right side begins. */
 static int
-part_node(TreeBuilder *builder, int node, int column)
+part_node(TreeBuilder *builder, int node, const Cut *cut)
 {
 	KdTree *tree = &builder->tree;
-	Size at = (Size) node * tree->ncolumns + column;
-	double middle = tree->lo[at] + (tree->hi[at] - tree->lo[at]) / 2;
 	int left = tree->first[node];
 	int right = 0;
 
@@ -79,8 +165,7 @@ part_node(TreeBuilder *builder, int node, int column)
 	{
 		int32 row = tree->row[position];
 
-		/* The middle of two neighbours may be rounded to the upper one. */
-		if (builder->columns[column][row] <= middle && builder->columns[column][row] < tree->hi[at])
+		if (builder->columns[cut->column][row] <= cut->value)
 			tree->row[left++] = row;
 		else
 			builder->scratch[right++] = row;
@@ -94,7 +179,7 @@ build_node(TreeBuilder *builder, int first, int end)
 {
 	KdTree *tree = &builder->tree;
 	int node = tree->nnodes;
-	int widest;
+	Cut cut;
 	int middle;
 
 	CHECK_FOR_INTERRUPTS();
@@ -104,10 +189,13 @@ build_node(TreeBuilder *builder, int first, int end)
 	tree->first[node] = first;
 	tree->end[node] = end;
 	tree->right[node] = 0;
-	widest = measure_node(builder, node);
-	if (widest < 0 || end - first <= KDTREE_LEAF)
+	measure_node(builder, node);
+	if (end - first <= KDTREE_LEAF)
 		return;
-	middle = part_node(builder, node, widest);
+	cut = choose_cut(builder, node);
+	if (cut.column < 0)
+		return;
+	middle = part_node(builder, node, &cut);
 	build_node(builder, first, middle);
 	tree->right[node] = tree->nnodes;
 	build_node(builder, middle, end);

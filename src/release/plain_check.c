@@ -5,7 +5,7 @@
  * A row that is near to the farthest corner of a box is near to all of them, so
  * one count can show that all nodes of a box are good.  Only where it does not,
  * the box is parted into those with the lower and with the upper end of a
- * column, and so on, down to a single node.  Nothing here is an estimate.
+ * column, and so on, down to a single node.  That a group is plain is never a guess.
  */
 #include "release/plain_groups.h"
 
@@ -98,18 +98,6 @@ shape_join(const Space *space, Shape *shape, const Shape *other)
 		add_value(shape, other->values[i]);
 }
 
-/* space_loss of what is published, without climbing where a table has it. */
-double
-column_loss(const Space *space, int column, double lo, double hi)
-{
-	const Line *line = &space->points->lines[column];
-	int most = space->grouping->source->columns[column].nwords - 1;
-
-	if (lo == hi || !line->words)
-		return space_loss(space, column, lo, hi);
-	return hi >= line->nleaves ? 1 : Min((line_extent(line, lo, hi) * line->nleaves - 1) / most, 1);
-}
-
 double
 shape_loss(const Space *space, const Shape *shape)
 {
@@ -199,36 +187,10 @@ set_corner_fault(const Nodes *nodes, const double *corner, Fault *fault)
 	}
 }
 
-/* Is a corner good with one of some sensitive values that follow each other?  corner has room for one. */
 static bool
-some_value_is_good(const Nodes *nodes, double *corner, const int32 *values, int count)
+some_value_is_good(const Nodes *nodes, double *corner)
 {
-	const Space *space = nodes->space;
-	double lower[MOST_QUASI_IDS + 1];
-	double upper[MOST_QUASI_IDS + 1];
-	Crowd some = {GAP_NEAREST, GAP_BETWEEN, lower, upper};
-
-	if (count == 1)
-	{
-		corner[space->nquasi] = space->values[values[0]];
-		return !point_is_outlier(space, corner);
-	}
-	memcpy(lower, corner, sizeof(lower));
-	memcpy(upper, corner, sizeof(upper));
-	lower[space->nquasi] = space->values[values[0]];
-	upper[space->nquasi] = space->values[values[count - 1]];
-	if (!crowd_is_enough(space, &some))
-		return false;
-	return some_value_is_good(nodes, corner, values, count / 2) ||
-		   some_value_is_good(nodes, corner, values + count / 2, count - count / 2);
-}
-
-static bool
-corner_is_good(const Nodes *nodes, double *corner)
-{
-	corner[nodes->space->nquasi] = nodes->middle;
-	return all_are_good(nodes->space, corner, corner) ||
-		   some_value_is_good(nodes, corner, nodes->shape->values, nodes->shape->nvalues);
+	return corner_is_good(nodes->space, corner, nodes->middle, nodes->shape->values, nodes->shape->nvalues);
 }
 
 /*
@@ -246,7 +208,7 @@ corners_are_good(const Nodes *nodes, double *lower, double *upper, Fault *fault)
 
 	if (column < 0)
 	{
-		good = corner_is_good(nodes, lower);
+		good = some_value_is_good(nodes, lower);
 		lower[space->nquasi] = nodes->middle;
 		if (!good)
 			set_corner_fault(nodes, lower, fault);
@@ -279,7 +241,7 @@ all_corners_are_good(const Nodes *nodes, Fault *fault)
 
 	/* Where a group fails, it mostly fails here. */
 	choose_corner(nodes, true, corner);
-	if (!corner_is_good(nodes, corner))
+	if (!some_value_is_good(nodes, corner))
 	{
 		set_corner_fault(nodes, corner, fault);
 		return false;
@@ -377,7 +339,7 @@ has_fault(const Nodes *nodes, const Fault *fault)
 	if (fault->kind == FAULT_CORNER)
 	{
 		fault_corner(nodes, fault, corner);
-		return !corner_is_good(nodes, corner);
+		return !some_value_is_good(nodes, corner);
 	}
 	for (int i = 0; i < shape->nvalues && fault->kind == FAULT_HYPERCUBE; i++)
 	{
@@ -403,6 +365,16 @@ shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault)
 	return all_corners_are_good(&nodes, fault) && hypercubes_are_good(&nodes, fault);
 }
 
+static bool
+corner_is_within_reach(const Nodes *nodes, double *corner)
+{
+	corner[nodes->space->nquasi] = nodes->space->usual;
+	if (point_seems_good(nodes->space, corner))
+		return true;
+	corner[nodes->space->nquasi] = nodes->middle;
+	return point_seems_good(nodes->space, corner);
+}
+
 bool
 shape_is_within_reach(const Space *space, const Shape *shape)
 {
@@ -411,7 +383,28 @@ shape_is_within_reach(const Space *space, const Shape *shape)
 
 	make_nodes(&nodes, space, shape);
 	choose_corner(&nodes, true, corner);
-	return corner_is_within_reach(space, corner);
+	return corner_is_within_reach(&nodes, corner);
+}
+
+void
+shape_excess(const Space *space, const Shape *shape, const Shape *wider, bool *excess)
+{
+	double corner[MOST_QUASI_IDS + 1];
+	double wider_corner[MOST_QUASI_IDS + 1];
+	Nodes nodes;
+
+	make_nodes(&nodes, space, wider);
+	choose_corner(&nodes, true, wider_corner);
+	make_nodes(&nodes, space, shape);
+	choose_corner(&nodes, true, corner);
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		double end = corner[column];
+
+		corner[column] = wider_corner[column];
+		excess[column] = corner[column] != end && !corner_is_within_reach(&nodes, corner);
+		corner[column] = end;
+	}
 }
 
 /*

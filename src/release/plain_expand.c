@@ -4,14 +4,20 @@
  */
 #include "release/plain_groups.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 #include "progress.h"
 
 /* Rows that are tried for completing a group before the cheapest is taken. */
 #define MOST_OFFERS 4
+/* Rows that are looked for at a time. */
+#define POOL 32
 /* A group that is not plain after delta steps is mended for as many more. */
 #define MENDING_ROUNDS 2
+/* Times delta: rows that a group passes over before it gives up. */
+#define MOST_REFUSED 2
 
 /* A group being made; its first row is the seed. */
 typedef struct Growth
@@ -24,6 +30,10 @@ typedef struct Growth
 	int count;
 	int room;
 	int32 *rows;
+	double least[MOST_QUASI_IDS]; /* rows are looked for between these */
+	double most[MOST_QUASI_IDS];
+	int npool; /* rows near to the group, as it was when they were looked for */
+	Offer pool[POOL];
 	int nrefused; /* rows that it has given back */
 	int refused_room;
 	int32 *refused;
@@ -79,7 +89,7 @@ take(Growth *growth, int32 row)
 {
 	push(&growth->rows, &growth->count, &growth->room, row);
 	shape_add(growth->plain->space, &growth->shape, row);
-	growth->plain->passed_over[growth->plain->position_of[row]] = true;
+	growth->plain->passed_over[row] = true;
 }
 
 static bool
@@ -96,7 +106,7 @@ static void
 refuse(Growth *growth, int32 row)
 {
 	push(&growth->refused, &growth->nrefused, &growth->refused_room, row);
-	growth->plain->passed_over[growth->plain->position_of[row]] = true;
+	growth->plain->passed_over[row] = true;
 }
 
 /* Takes in the cheapest of some rows that makes the group plain; false: none does. */
@@ -107,7 +117,7 @@ take_completing(Growth *growth, const Offer *offers, int count)
 
 	for (int i = 0; i < count && growth->shape.nvalues >= plain->k - 1; i++)
 	{
-		int32 row = plain->tree.row[offers[i].position];
+		int32 row = offers[i].row;
 
 		if (is_plain_with(growth, row))
 		{
@@ -119,10 +129,29 @@ take_completing(Growth *growth, const Offer *offers, int count)
 }
 
 /*
- * Takes in the cheapest of some rows.  Those that would move a corner to where
- * nobody is, whatever the sensitive value, are refused: they would only have to be
- * given back.  False: none is left.
+ * A row that would move the outermost corner out of reach is passed over, and
+ * with it all rows that would move that corner as far or farther in the column
+ * that does it.  Such rows would only have to be given back.
  */
+static void
+limit(Growth *growth, int32 row)
+{
+	const Space *space = growth->plain->space;
+	const double *values = point_values(space->points, row);
+	bool excess[MOST_QUASI_IDS];
+
+	shape_excess(space, &growth->shape, &growth->tried, excess);
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		if (excess[column] && values[column] > growth->shape.upper[column])
+			growth->most[column] = Min(growth->most[column], values[column]);
+		else if (excess[column])
+			growth->least[column] = Max(growth->least[column], values[column]);
+	}
+	refuse(growth, row);
+}
+
+/* Takes in the cheapest of some rows that the group can be plain with; false: there is none. */
 static bool
 take_cheapest(Growth *growth, const Offer *offers, int count)
 {
@@ -130,7 +159,7 @@ take_cheapest(Growth *growth, const Offer *offers, int count)
 
 	for (int i = 0; i < count; i++)
 	{
-		int32 row = plain->tree.row[offers[i].position];
+		int32 row = offers[i].row;
 
 		shape_copy(plain->space, &growth->tried, &growth->shape);
 		shape_add(plain->space, &growth->tried, row);
@@ -139,7 +168,7 @@ take_cheapest(Growth *growth, const Offer *offers, int count)
 			take(growth, row);
 			return true;
 		}
-		refuse(growth, row);
+		limit(growth, row);
 	}
 	return false;
 }
@@ -178,6 +207,7 @@ give_back(Growth *growth, int at)
 	refuse(growth, growth->rows[at]);
 	memmove(growth->rows + at, growth->rows + at + 1, (growth->count - at - 1) * sizeof(int32));
 	growth->count--;
+	growth->npool = 0;
 	measure(growth);
 }
 
@@ -203,18 +233,82 @@ give_back_one(Growth *growth)
 	return most > 0;
 }
 
+static void
+fill_pool(Growth *growth)
+{
+	Wanted wanted = {&growth->shape, growth->least, growth->most, false};
+
+	growth->npool = search_cheapest(growth->plain, &wanted, growth->pool, POOL);
+}
+
+/* The loss with a row of the pool; infinite if it is not to be had any more. */
+static double
+pool_loss(const Growth *growth, int32 row)
+{
+	const Space *space = growth->plain->space;
+	const double *values = point_values(space->points, row);
+	double loss = 0;
+
+	if (growth->plain->passed_over[row])
+		return INFINITY;
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		if (values[column] <= growth->least[column] || values[column] >= growth->most[column])
+			return INFINITY;
+		loss += column_loss(space, column, Min(growth->shape.lower[column], values[column]), Max(growth->shape.upper[column], values[column]));
+	}
+	return loss;
+}
+
+/*
+ * The cheapest rows of the pool.  The group has only grown since the pool was
+ * filled, so any other row costs at least as much as the last of the pool did.
+ */
+static int
+choose_from_pool(const Growth *growth, Offer *offers)
+{
+	double bound = growth->npool < POOL ? INFINITY : growth->pool[POOL - 1].loss;
+	int count = 0;
+
+	for (int i = 0; i < growth->npool; i++)
+	{
+		double loss = pool_loss(growth, growth->pool[i].row);
+		int at;
+
+		if (loss == INFINITY || loss > bound || (count == MOST_OFFERS && loss >= offers[count - 1].loss))
+			continue;
+		at = count < MOST_OFFERS ? count++ : count - 1;
+		for (; at > 0 && offers[at - 1].loss > loss; at--)
+			offers[at] = offers[at - 1];
+		offers[at] = (Offer){loss, growth->pool[i].row};
+	}
+	return count;
+}
+
+static int
+look_for_rows(Growth *growth, Offer *offers)
+{
+	int count = choose_from_pool(growth, offers);
+
+	if (count > 0)
+		return count;
+	fill_pool(growth);
+	return choose_from_pool(growth, offers);
+}
+
 /* Line 22: a row that is no outlier and beyond the group in every column makes a good node. */
 static bool
 take_corner(Growth *growth)
 {
 	Plain *plain = growth->plain;
+	Wanted wanted = {&growth->shape, growth->least, growth->most, true};
 	Offer offer;
 	double point[MOST_QUASI_IDS + 1];
 	int32 row;
 
-	if (search_cheapest(plain, &growth->shape, true, &offer, 1) == 0)
+	if (search_cheapest(plain, &wanted, &offer, 1) == 0)
 		return false;
-	row = plain->tree.row[offer.position];
+	row = offer.row;
 	space_point(plain->space, row, point);
 	if (point_is_outlier(plain->space, point))
 		return false;
@@ -246,9 +340,9 @@ grow(Growth *growth)
 		return true;
 	if (!shape_is_within_reach(plain->space, &growth->shape))
 		return false;
-	while (growth->steps++ < MENDING_ROUNDS * plain->delta && growth->nrefused <= plain->delta / 2)
+	while (growth->steps < MENDING_ROUNDS * plain->delta && growth->nrefused <= plain->delta / 2)
 	{
-		int count = search_cheapest(plain, &growth->shape, false, offers, MOST_OFFERS);
+		int count = look_for_rows(growth, offers);
 
 		if (take_completing(growth, offers, count))
 			return true;
@@ -256,11 +350,12 @@ grow(Growth *growth)
 		{
 			if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
 				return true;
+			growth->steps++;
 		}
 		else if (count == 0)
 			return false;
-		else
-			(void) take_cheapest(growth, offers, count);
+		else if (take_cheapest(growth, offers, count))
+			growth->steps++;
 	}
 	return false;
 }
@@ -272,13 +367,28 @@ forget(Growth *growth)
 	Plain *plain = growth->plain;
 
 	for (int i = 0; i < growth->count; i++)
-		plain->passed_over[plain->position_of[growth->rows[i]]] = false;
+		plain->passed_over[growth->rows[i]] = false;
 	for (int i = 0; i < growth->nrefused; i++)
-		plain->passed_over[plain->position_of[growth->refused[i]]] = false;
+		plain->passed_over[growth->refused[i]] = false;
 	growth->count = 0;
 	growth->nrefused = 0;
+	growth->npool = 0;
 	growth->steps = 0;
 	growth->fault.kind = FAULT_NONE;
+}
+
+static void
+start(Growth *growth, int32 seed)
+{
+	const Space *space = growth->plain->space;
+
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		growth->least[column] = -INFINITY;
+		growth->most[column] = INFINITY;
+	}
+	shape_start(space, &growth->shape, seed);
+	take(growth, seed);
 }
 
 static void
@@ -289,8 +399,7 @@ expand_seed(Growth *growth, int32 seed)
 	CHECK_FOR_INTERRUPTS();
 	if (plain->group_of[seed] != ROW_FREE)
 		return;
-	shape_start(plain->space, &growth->shape, seed);
-	take(growth, seed);
+	start(growth, seed);
 	if (grow(growth))
 		plain_add_group(plain, &growth->shape, growth->rows, growth->count);
 	forget(growth);
@@ -303,5 +412,8 @@ plain_expand(Plain *plain, const int32 *seeds, int nseeds)
 	Growth growth = {.plain = plain};
 
 	for (int i = 0; i < nseeds; i++)
+	{
+		search_refresh(plain);
 		expand_seed(&growth, seeds[i]);
+	}
 }

@@ -60,45 +60,77 @@ typedef struct Plain
 	PlainGroup *groups;
 
 	/* plain_search.c: the rows that a group may still take, by raw quasi-identifiers. */
+	MemoryContext index_context; /* owns the tree */
 	KdTree tree;
 	KdRemoval *removal;
-	int32 *position_of; /* by row */
-	bool *passed_over;	/* by position: in the group at hand, or refused for it */
+	int32 *position_of; /* by row; -1: not in the tree */
+	bool *passed_over;	/* by row: in the group at hand, or refused for it */
 } Plain;
 
-/* plain_known.c */
-extern KnownGood *known_create(void);
-/* Are all points of a box, standardized, good? */
+/*
+ * plain_known.c
+ *
+ * Points are standardized, with the sensitive value as the last.  Where these say
+ * that something is good, it has been counted; that it is not may be a guess.
+ */
+extern Known *known_create(const Space *space);
 extern bool all_are_good(const Space *space, const double *lower, const double *upper);
-extern bool corner_is_within_reach(const Space *space, const double *corner);
+/* With one of some sensitive values, which the one to try first is among?  corner has room for it. */
+extern bool corner_is_good(const Space *space, double *corner, double first, const int32 *values, int count);
+/* Only a guess. */
+extern bool point_seems_good(const Space *space, const double *point);
 
 /* plain_check.c */
 extern void shape_start(const Space *space, Shape *shape, int32 row);
 extern void shape_copy(const Space *space, Shape *to, const Shape *from);
 extern void shape_add(const Space *space, Shape *shape, int32 row);
 extern void shape_join(const Space *space, Shape *shape, const Shape *other);
-extern double column_loss(const Space *space, int column, double lo, double hi);
 extern double shape_loss(const Space *space, const Shape *shape);
 /* A fault that a similar group had is looked for first. */
 extern bool shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault);
-/* Could its outermost corner be good with a sensitive value that it may still get? */
+/* Is its outermost corner good with one of its sensitive values, or with the usual one? */
 extern bool shape_is_within_reach(const Space *space, const Shape *shape);
+/* The columns each of which alone takes the outermost corner out of reach when a shape becomes a wider one. */
+extern void shape_excess(const Space *space, const Shape *shape, const Shape *wider, bool *excess);
 /* Will no wider group be plain, either? */
 extern bool fault_is_final(const Space *space, const Shape *shape, const Fault *fault);
 /* Can no plain group have this row?  False: not known. */
 extern bool row_is_hopeless(const Space *space, int32 row);
 
+/* What a column of a group loses, as space_loss has it for what is published but for rounding. */
+static inline double
+column_loss(const Space *space, int column, double lo, double hi)
+{
+	const Line *line = &space->points->lines[column];
+
+	if (lo == hi)
+		return 0;
+	if (!line->words)
+		return (hi - lo + space->unit[column]) * space->loss_factor[column];
+	return hi >= line->nleaves ? 1 : Min((line_extent(line, lo, hi) * line->nleaves - 1) * space->loss_factor[column], 1);
+}
+
 /* plain_search.c */
+typedef struct Wanted
+{
+	const Shape *shape;
+	const double *least; /* rows have more than this in each column, */
+	const double *most;	 /* and less than this */
+	bool beyond;		 /* only rows that would be corners */
+} Wanted;
+
 typedef struct Offer
 {
 	double loss; /* of the shape with it */
-	int32 position;
+	int32 row;
 } Offer;
 
 extern void search_start(Plain *plain, const bool *left_out);
 extern void search_remove(Plain *plain, int32 row);
-/* The cheapest rows to take in, cheapest first; beyond: only those that would be corners. */
-extern int search_cheapest(const Plain *plain, const Shape *shape, bool beyond, Offer *found, int wanted);
+/* Called now and then, it keeps searching fast; positions change. */
+extern void search_refresh(Plain *plain);
+/* The cheapest rows to take in, cheapest first, at most so many. */
+extern int search_cheapest(const Plain *plain, const Wanted *wanted, Offer *found, int most);
 
 /* plain_expand.c: groups around rows that are free, in the tree's order or first those given. */
 extern void plain_expand(Plain *plain, const int32 *seeds, int nseeds);

@@ -1,17 +1,26 @@
 /*
  * plain_known.c
- *		Boxes in which all points are known to be good.
+ *		What is known about points without counting, and what can be guessed.
  *
  * Groups lie close together, and what has been counted for one mostly holds for
- * the next.  A box is learned when a count has shown that enough rows are within
- * d of everything in it, and widened to take in a known one where that is true
- * of both together.
+ * the next.  So boxes are kept in which all points are good: one is learned when a
+ * count has shown that enough rows are within d of everything in it, and joined to
+ * a known one where that is true of both together.  Points that were bad are kept,
+ * too.
+ *
+ * A sample of the rows says quickly, and always at the same cost, what is likely.
+ * It decides which rows are tried, and that a group is not worth a count.  That a
+ * group is plain is always counted.
  */
 #include "release/plain_groups.h"
 
 #include <math.h>
 
-#define MOST_KNOWN 48
+#define MOST_KNOWN 128
+/* Rows that stand for all where a guess will do. */
+#define SAMPLE 1024
+/* With less than this share of the rows that it needs, a point is taken for bad. */
+#define CLEARLY 0.85
 
 typedef struct KnownBox
 {
@@ -19,27 +28,46 @@ typedef struct KnownBox
 	double upper[MOST_QUASI_IDS + 1];
 } KnownBox;
 
-/* Corners of which it is known whether rows are within reach of them, whatever the sensitive value. */
-typedef struct KnownCorners
+typedef struct KnownBoxes
 {
 	int count;
-	int next;
-	double corners[MOST_KNOWN][MOST_QUASI_IDS];
-} KnownCorners;
-
-struct KnownGood
-{
-	int count;
-	int next; /* to be replaced */
+	int next;	/* to be replaced */
+	int latest; /* the one that was of use last */
 	KnownBox boxes[MOST_KNOWN];
-	KnownCorners reached;
-	KnownCorners missed;
+} KnownBoxes;
+
+struct Known
+{
+	KnownBoxes good;
+	KnownBoxes bad; /* single points */
+	double *sample; /* column * SAMPLE + row */
+	int enough;		/* of the sample's rows */
 };
 
-KnownGood *
-known_create(void)
+/* Rows in even steps through the index, so that every part of the space has its share; all where there are few. */
+static void
+take_sample(const Space *space, Known *known)
 {
-	return palloc0(sizeof(KnownGood));
+	int count = Min(space->nrows, SAMPLE);
+
+	known->sample = palloc(space->ncolumns * SAMPLE * sizeof(double));
+	for (int column = 0; column < space->ncolumns; column++)
+	{
+		const double *values = space->tree.values + (Size) column * space->nrows;
+
+		for (int i = 0; i < SAMPLE; i++)
+			known->sample[column * SAMPLE + i] = i < count ? values[(int64) i * space->nrows / count] : INFINITY;
+	}
+	known->enough = (int) ceil((double) space->enough * count / Max(space->nrows, 1));
+}
+
+Known *
+known_create(const Space *space)
+{
+	Known *known = palloc0(sizeof(Known));
+
+	take_sample(space, known);
+	return known;
 }
 
 static bool
@@ -54,129 +82,183 @@ covers(const KnownBox *box, int ncolumns, const double *lower, const double *upp
 }
 
 static bool
-is_known(const Space *space, const double *lower, const double *upper)
+is_known(const Space *space, KnownBoxes *known, const double *lower, const double *upper)
 {
-	for (int i = 0; i < space->known->count; i++)
+	if (known->count > 0 && covers(&known->boxes[known->latest], space->ncolumns, lower, upper))
+		return true;
+	for (int i = 0; i < known->count; i++)
 	{
-		if (covers(&space->known->boxes[i], space->ncolumns, lower, upper))
+		if (covers(&known->boxes[i], space->ncolumns, lower, upper))
+		{
+			known->latest = i;
 			return true;
+		}
 	}
 	return false;
 }
 
-static double
-hull(const Space *space, const KnownBox *box, const double *lower, const double *upper, KnownBox *result)
-{
-	double width = 0;
-
-	for (int column = 0; column < space->ncolumns; column++)
-	{
-		result->lower[column] = Min(box->lower[column], lower[column]);
-		result->upper[column] = Max(box->upper[column], upper[column]);
-		width += result->upper[column] - result->lower[column];
-	}
-	return width;
-}
-
 static void
-learn(const Space *space, const double *lower, const double *upper)
+remember(const Space *space, KnownBoxes *known, const double *lower, const double *upper)
 {
-	KnownGood *known = space->known;
-	KnownBox joint;
-	double least = INFINITY;
-	int best = -1;
-
-	for (int i = 0; i < known->count; i++)
-	{
-		double width = hull(space, &known->boxes[i], lower, upper, &joint);
-
-		if (width < least)
-		{
-			least = width;
-			best = i;
-		}
-	}
-	if (best >= 0)
-	{
-		Crowd all = {GAP_FARTHEST, GAP_FARTHEST, joint.lower, joint.upper};
-
-		(void) hull(space, &known->boxes[best], lower, upper, &joint);
-		if (crowd_is_enough(space, &all))
-		{
-			known->boxes[best] = joint;
-			return;
-		}
-	}
 	memcpy(known->boxes[known->next].lower, lower, space->ncolumns * sizeof(double));
 	memcpy(known->boxes[known->next].upper, upper, space->ncolumns * sizeof(double));
 	known->next = (known->next + 1) % MOST_KNOWN;
 	known->count = Min(known->count + 1, MOST_KNOWN);
 }
 
-bool
-all_are_good(const Space *space, const double *lower, const double *upper)
+/* The box around two; returns how much wider than the first it is. */
+static double
+hull(const Space *space, const KnownBox *box, const double *lower, const double *upper, KnownBox *result)
+{
+	double growth = 0;
+
+	for (int column = 0; column < space->ncolumns; column++)
+	{
+		result->lower[column] = Min(box->lower[column], lower[column]);
+		result->upper[column] = Max(box->upper[column], upper[column]);
+		growth += box->lower[column] - result->lower[column] + result->upper[column] - box->upper[column];
+	}
+	return growth;
+}
+
+/* The squares of the distances between the sample's rows and the farthest point of a box, in some columns. */
+static void
+box_squares(const Space *space, const double *lower, const double *upper, int ncolumns, double *squares)
+{
+	memset(squares, 0, SAMPLE * sizeof(double));
+	for (int column = 0; column < ncolumns; column++)
+	{
+		const double *values = space->known->sample + column * SAMPLE;
+		double lo = lower[column];
+		double hi = upper[column];
+
+		for (int i = 0; i < SAMPLE; i++)
+		{
+			double gap = Max(values[i] - lo, hi - values[i]);
+
+			squares[i] += gap * gap;
+		}
+	}
+}
+
+static int
+count_sample(const Space *space, const double *squares)
+{
+	int near = 0;
+
+	for (int i = 0; i < SAMPLE; i++)
+		near += squares[i] <= space->square ? 1 : 0;
+	return near;
+}
+
+/* Does the sample have so much of what it needs near to all points of a box? */
+static bool
+seems_good(const Space *space, const double *lower, const double *upper, double share)
+{
+	double squares[SAMPLE];
+
+	box_squares(space, lower, upper, space->ncolumns, squares);
+	return count_sample(space, squares) >= share * space->known->enough;
+}
+
+static bool
+is_counted_good(const Space *space, const double *lower, const double *upper)
 {
 	Crowd all = {GAP_FARTHEST, GAP_FARTHEST, lower, upper};
 
-	if (is_known(space, lower, upper))
-		return true;
-	if (!crowd_is_enough(space, &all))
-		return false;
-	learn(space, lower, upper);
-	return true;
-}
-
-/* Is a corner at least as far from the centre as another, in each column and on the same side? */
-static bool
-is_outwards(const Space *space, const double *corner, const double *other)
-{
-	for (int column = 0; column < space->nquasi; column++)
-	{
-		double centre = space->centre[column];
-
-		if (other[column] > centre ? corner[column] < other[column] : corner[column] > other[column])
-			return false;
-	}
-	return true;
+	return seems_good(space, lower, upper, CLEARLY) && crowd_is_enough(space, &all);
 }
 
 static void
-remember_corner(const Space *space, KnownCorners *known, const double *corner)
+learn_good(const Space *space, const double *lower, const double *upper)
 {
-	memcpy(known->corners[known->next], corner, space->nquasi * sizeof(double));
-	known->next = (known->next + 1) % MOST_KNOWN;
-	known->count = Min(known->count + 1, MOST_KNOWN);
+	KnownBoxes *known = &space->known->good;
+	KnownBox joint;
+	double least = INFINITY;
+	int best = -1;
+
+	for (int i = 0; i < known->count; i++)
+	{
+		double growth = hull(space, &known->boxes[i], lower, upper, &joint);
+
+		if (growth < least)
+		{
+			least = growth;
+			best = i;
+		}
+	}
+	if (best >= 0)
+		(void) hull(space, &known->boxes[best], lower, upper, &joint);
+	if (best >= 0 && is_counted_good(space, joint.lower, joint.upper))
+		known->boxes[best] = joint;
+	else
+		remember(space, known, lower, upper);
 }
 
-/*
- * Are enough rows within d of a corner, whatever their sensitive values?  Only a
- * guess where a corner farther out was, or one farther in was not: this chooses
- * which rows a group tries, not whether it is plain.
- */
 bool
-corner_is_within_reach(const Space *space, const double *corner)
+all_are_good(const Space *space, const double *lower, const double *upper)
 {
-	KnownGood *known = space->known;
-	double lower[MOST_QUASI_IDS + 1];
-	double upper[MOST_QUASI_IDS + 1];
-	Crowd some = {GAP_NEAREST, GAP_BETWEEN, lower, upper};
-	bool reached;
+	if (is_known(space, &space->known->good, lower, upper))
+		return true;
+	if (!is_counted_good(space, lower, upper))
+		return false;
+	learn_good(space, lower, upper);
+	return true;
+}
 
-	for (int i = 0; i < known->reached.count; i++)
+static bool
+point_is_good(const Space *space, const double *point)
+{
+	KnownBoxes *bad = &space->known->bad;
+
+	if (is_known(space, bad, point, point))
+		return false;
+	if (all_are_good(space, point, point))
+		return true;
+	remember(space, bad, point, point);
+	return false;
+}
+
+bool
+point_seems_good(const Space *space, const double *point)
+{
+	return seems_good(space, point, point, 1);
+}
+
+/* The sensitive value with which the sample has the most rows near to a corner. */
+static int32
+best_value(const Space *space, const double *corner, const int32 *values, int count)
+{
+	const double *sensitive = space->known->sample + space->nquasi * SAMPLE;
+	double at_corner[SAMPLE];
+	double squares[SAMPLE];
+	int32 best = values[0];
+	int most = -1;
+
+	box_squares(space, corner, corner, space->nquasi, at_corner);
+	for (int i = 0; i < count; i++)
 	{
-		if (is_outwards(space, known->reached.corners[i], corner))
-			return true;
+		double value = space->values[values[i]];
+		int near;
+
+		for (int j = 0; j < SAMPLE; j++)
+			squares[j] = at_corner[j] + (sensitive[j] - value) * (sensitive[j] - value);
+		near = count_sample(space, squares);
+		if (near > most)
+		{
+			most = near;
+			best = values[i];
+		}
 	}
-	for (int i = 0; i < known->missed.count; i++)
-	{
-		if (is_outwards(space, corner, known->missed.corners[i]))
-			return false;
-	}
-	memcpy(lower, corner, space->nquasi * sizeof(double));
-	memcpy(upper, corner, space->nquasi * sizeof(double));
-	lower[space->nquasi] = -INFINITY;
-	upper[space->nquasi] = INFINITY;
-	reached = crowd_is_enough(space, &some);
-	remember_corner(space, reached ? &known->reached : &known->missed, corner);
-	return reached;
+	return best;
+}
+
+bool
+corner_is_good(const Space *space, double *corner, double first, const int32 *values, int count)
+{
+	corner[space->nquasi] = first;
+	if (is_known(space, &space->known->good, corner, corner))
+		return true;
+	corner[space->nquasi] = space->values[best_value(space, corner, values, count)];
+	return point_is_good(space, corner);
 }

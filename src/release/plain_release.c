@@ -137,7 +137,7 @@ find_local(const Plain *plain, Method method)
 	return local;
 }
 
-/* Rows in the order of the tree, those with the mark or those without. */
+/* Rows in the order of the index, those with the mark or those without. */
 static int
 list_seeds(const Plain *plain, const bool *marks, bool mark, int32 *seeds)
 {
@@ -160,6 +160,7 @@ make_groups(Plain *plain, Method method, Clock *clock)
 	bool *local;
 	bool *left_out = palloc_extended(space->nrows * sizeof(bool), MCXT_ALLOC_HUGE);
 	int32 *seeds = palloc_extended(space->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
+	int nseeds = 0;
 
 	clock->started = processor_ms();
 	remove_global(plain);
@@ -174,8 +175,9 @@ make_groups(Plain *plain, Method method, Clock *clock)
 		left_out[row] = local[row] || plain->group_of[row] != ROW_FREE;
 	search_start(plain, left_out);
 	if (method == METHOD_GOF)
-		plain_expand(plain, seeds, list_seeds(plain, local, true, seeds));
-	plain_expand(plain, seeds, list_seeds(plain, local, false, seeds));
+		nseeds = list_seeds(plain, local, true, seeds);
+	nseeds += list_seeds(plain, local, false, seeds + nseeds);
+	plain_expand(plain, seeds, nseeds);
 	clock_stop(clock, STEP_EXPAND);
 
 	plain_residue(plain);
@@ -255,7 +257,7 @@ kanon_plain_k(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	space = space_read(fcinfo, 5, 6);
 	space_check_k(space, plain.k);
-	space->known = known_create();
+	space->known = known_create(space);
 	plain.space = space;
 	make_groups(&plain, method, &clock);
 	ngroups = return_rows((ReturnSetInfo *) fcinfo->resultinfo, &plain);

@@ -10,44 +10,90 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 typedef struct Search
 {
 	const Plain *plain;
-	const Shape *shape;
-	bool beyond;
+	const Wanted *wanted;
 	Offer *found; /* cheapest first */
-	int wanted;
+	int most;
 	int count;
 } Search;
+
+/* An index over some rows; the old one goes. */
+static void
+build_index(Plain *plain, const int32 *rows, int count)
+{
+	const Space *space = plain->space;
+	MemoryContext old = MemoryContextSwitchTo(plain->index_context);
+	double **columns = palloc(space->nquasi * sizeof(double *));
+	double *factors = palloc(space->nquasi * sizeof(double));
+	void *memory = palloc_extended(kdtree_size(count, space->nquasi), MCXT_ALLOC_HUGE);
+
+	for (int column = 0; column < space->nquasi; column++)
+	{
+		columns[column] = palloc_extended(count * sizeof(double), MCXT_ALLOC_HUGE);
+		factors[column] = space->width[column] > 0 ? 1 / space->width[column] : 0;
+		for (int i = 0; i < count; i++)
+			columns[column][i] = point_values(space->points, rows[i])[column];
+	}
+	kdtree_build(memory, columns, count, space->nquasi, factors);
+	for (int column = 0; column < space->nquasi; column++)
+		pfree(columns[column]);
+	plain->tree = kdtree_view(memory);
+	plain->removal = kdtree_start_removal(&plain->tree);
+	for (int position = 0; position < count; position++)
+	{
+		plain->tree.row[position] = rows[plain->tree.row[position]];
+		plain->position_of[plain->tree.row[position]] = position;
+	}
+	MemoryContextSwitchTo(old);
+}
 
 void
 search_start(Plain *plain, const bool *left_out)
 {
-	const Space *space = plain->space;
-	double **columns = palloc(space->nquasi * sizeof(double *));
-	double *factors = palloc(space->nquasi * sizeof(double));
-	void *memory = palloc_extended(kdtree_size(space->nrows, space->nquasi), MCXT_ALLOC_HUGE);
+	int nrows = plain->space->nrows;
+	int32 *rows = palloc_extended(nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 
-	for (int column = 0; column < space->nquasi; column++)
-	{
-		columns[column] = palloc_extended(space->nrows * sizeof(double), MCXT_ALLOC_HUGE);
-		factors[column] = space->width[column] > 0 ? 1 / space->width[column] : 0;
-		for (int row = 0; row < space->nrows; row++)
-			columns[column][row] = point_values(space->points, row)[column];
-	}
-	kdtree_build(memory, columns, space->nrows, space->nquasi, factors);
-	for (int column = 0; column < space->nquasi; column++)
-		pfree(columns[column]);
-	plain->tree = kdtree_view(memory);
-	plain->position_of = kdtree_positions(&plain->tree);
-	plain->removal = kdtree_start_removal(&plain->tree);
-	plain->passed_over = palloc_extended(space->nrows * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int row = 0; row < space->nrows; row++)
+	plain->index_context = AllocSetContextCreate(CurrentMemoryContext, "kanon rows to take in", ALLOCSET_DEFAULT_SIZES);
+	plain->position_of = palloc_extended(nrows * sizeof(int32), MCXT_ALLOC_HUGE);
+	plain->passed_over = palloc_extended(nrows * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int row = 0; row < nrows; row++)
+		rows[row] = row;
+	build_index(plain, rows, nrows);
+	for (int row = 0; row < nrows; row++)
 	{
 		if (left_out[row])
 			search_remove(plain, row);
 	}
+	pfree(rows);
+}
+
+/* Boxes do not shrink when rows leave them, so the index is made anew for what is left, each time that half has gone. */
+void
+search_refresh(Plain *plain)
+{
+	const KdTree *tree = &plain->tree;
+	int left = plain->removal->left[0];
+	int32 *rows;
+	int count = 0;
+
+	if (left == 0 || left > tree->nrows / 2)
+		return;
+	rows = palloc_extended(left * sizeof(int32), MCXT_ALLOC_HUGE);
+	for (int position = 0; position < tree->nrows; position++)
+	{
+		int32 row = tree->row[position];
+
+		plain->position_of[row] = -1;
+		if (!plain->removal->gone[position])
+			rows[count++] = row;
+	}
+	MemoryContextReset(plain->index_context);
+	build_index(plain, rows, count);
+	pfree(rows);
 }
 
 void
@@ -55,7 +101,7 @@ search_remove(Plain *plain, int32 row)
 {
 	int32 position = plain->position_of[row];
 
-	if (!plain->removal->gone[position])
+	if (position >= 0 && !plain->removal->gone[position])
 		kdtree_remove(&plain->tree, plain->removal, position);
 }
 
@@ -63,8 +109,8 @@ search_remove(Plain *plain, int32 row)
 static inline double
 loss_with(const Search *search, int column, double lo, double hi)
 {
-	double lower = search->shape->lower[column];
-	double upper = search->shape->upper[column];
+	double lower = search->wanted->shape->lower[column];
+	double upper = search->wanted->shape->upper[column];
 
 	if (hi < lower)
 		lower = hi;
@@ -76,7 +122,7 @@ loss_with(const Search *search, int column, double lo, double hi)
 static double
 limit(const Search *search)
 {
-	return search->count < search->wanted ? INFINITY : search->found[search->count - 1].loss;
+	return search->count < search->most ? INFINITY : search->found[search->count - 1].loss;
 }
 
 static double
@@ -93,7 +139,9 @@ node_loss(const Search *search, int node)
 		double lo = tree->lo[at + column];
 		double hi = tree->hi[at + column];
 
-		if (search->beyond && lo >= search->shape->lower[column] && hi <= search->shape->upper[column])
+		if (hi <= search->wanted->least[column] || lo >= search->wanted->most[column])
+			return INFINITY;
+		if (search->wanted->beyond && lo >= search->wanted->shape->lower[column] && hi <= search->wanted->shape->upper[column])
 			return INFINITY;
 		loss += loss_with(search, column, lo, hi);
 	}
@@ -111,7 +159,9 @@ position_loss(const Search *search, int32 position)
 	{
 		double value = tree->values[(Size) column * tree->nrows + position];
 
-		if (search->beyond && value >= search->shape->lower[column] && value <= search->shape->upper[column])
+		if (value <= search->wanted->least[column] || value >= search->wanted->most[column])
+			return INFINITY;
+		if (search->wanted->beyond && value >= search->wanted->shape->lower[column] && value <= search->wanted->shape->upper[column])
 			return INFINITY;
 		loss += loss_with(search, column, value, value);
 	}
@@ -119,13 +169,13 @@ position_loss(const Search *search, int32 position)
 }
 
 static void
-offer(Search *search, double loss, int32 position)
+offer(Search *search, double loss, int32 row)
 {
-	int at = search->count < search->wanted ? search->count++ : search->count - 1;
+	int at = search->count < search->most ? search->count++ : search->count - 1;
 
 	for (; at > 0 && search->found[at - 1].loss > loss; at--)
 		search->found[at] = search->found[at - 1];
-	search->found[at] = (Offer){loss, position};
+	search->found[at] = (Offer){loss, row};
 }
 
 static void
@@ -137,11 +187,11 @@ search_leaf(Search *search, int node)
 	{
 		double loss;
 
-		if (plain->removal->gone[position] || plain->passed_over[position])
+		if (plain->removal->gone[position] || plain->passed_over[plain->tree.row[position]])
 			continue;
 		loss = position_loss(search, position);
 		if (loss < limit(search))
-			offer(search, loss, position);
+			offer(search, loss, plain->tree.row[position]);
 	}
 }
 
@@ -168,9 +218,9 @@ search_node(Search *search, int node)
 }
 
 int
-search_cheapest(const Plain *plain, const Shape *shape, bool beyond, Offer *found, int wanted)
+search_cheapest(const Plain *plain, const Wanted *wanted, Offer *found, int most)
 {
-	Search search = {plain, shape, beyond, found, wanted, 0};
+	Search search = {plain, wanted, found, most, 0};
 
 	CHECK_FOR_INTERRUPTS();
 	if (node_loss(&search, 0) < INFINITY)

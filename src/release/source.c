@@ -21,9 +21,8 @@
 #include "utils/plancache.h"
 #include "utils/regproc.h"
 
-#include "hierarchy/tree.h"
 #include "progress.h"
-#include "release/words.h"
+#include "release/places.h"
 
 #define FETCH_ROWS 10000
 #define ARENA_BLOCK (64 * 1024)
@@ -39,12 +38,49 @@ typedef struct Reader
 	Size arena_left;
 
 	/* The query at hand. */
-	bool further;	/* the second one */
-	bool *met;		/* further: the rows before whose identifiers have come again */
-	int ncolumns;	/* that it gives */
-	Oid *types;		/* of the columns, below all domains */
+	bool further;	   /* the second one */
+	bool *met;		   /* further: the rows before whose identifiers have come again */
+	int ncolumns;	   /* that it gives */
+	Oid *types;		   /* of the columns, below all domains */
 	FmgrInfo *outputs; /* of the id and of the columns */
 } Reader;
+
+/* What a comment that starts here is followed by; null: none starts here. */
+static const char *
+skip_comment(const char *text)
+{
+	int depth = 0;
+
+	if (strncmp(text, "--", 2) == 0)
+		return text + strcspn(text, "\r\n");
+	if (strncmp(text, "/*", 2) != 0)
+		return NULL;
+	/* They may be nested; one that does not end is for the parser to refuse. */
+	do
+	{
+		bool opens = strncmp(text, "/*", 2) == 0;
+		bool closes = strncmp(text, "*/", 2) == 0;
+
+		depth += opens ? 1 : closes ? -1
+									: 0;
+		text += opens || closes ? 2 : 1;
+	} while (depth > 0 && *text);
+	return text;
+}
+
+/* Where the text of a query starts, behind parentheses, space and comments. */
+static const char *
+skip_to_word(const char *text)
+{
+	const char *next = text;
+
+	while (next)
+	{
+		text = next + strspn(next, " \t\r\n\f(");
+		next = skip_comment(text);
+	}
+	return text;
+}
 
 /* A relation name quoted, or a query in parentheses; anything else is refused. */
 char *
@@ -52,7 +88,7 @@ release_from_item(const char *source)
 {
 	List *statements = NIL;
 	RawStmt *statement;
-	const char *start = source + strspn(source, " \t\r\n(");
+	const char *start = skip_to_word(source);
 	bool is_query = false;
 	static const char *const openings[] = {"select", "with", "values", "table"};
 
@@ -61,7 +97,7 @@ release_from_item(const char *source)
 		int len = strlen(openings[i]);
 
 		if (pg_strncasecmp(start, openings[i], len) == 0 &&
-			(start[len] == '\0' || strchr(" \t\r\n(*\"'", start[len])))
+			(start[len] == '\0' || strchr(" \t\r\n\f(*\"'/-", start[len])))
 			is_query = true;
 	}
 	if (!is_query)
@@ -443,78 +479,6 @@ learn_types(Reader *reader, TupleDesc desc)
 	}
 }
 
-/* A word's place: that of its leaf, or behind all leaves in the order of bytes. */
-typedef struct WordPlace
-{
-	const char *word;
-	int32 code;
-	int32 leaf;
-} WordPlace;
-
-static int
-compare_places(const void *left, const void *right)
-{
-	const WordPlace *a = left;
-	const WordPlace *b = right;
-
-	if (a->leaf != b->leaf)
-		return a->leaf < b->leaf ? -1 : 1;
-	return strcmp(a->word, b->word);
-}
-
-static WordPlace *
-list_words(wordtable_hash *table, DghTree *tree)
-{
-	WordPlace *places = palloc_extended(Max(table->members, 1) * sizeof(WordPlace), MCXT_ALLOC_HUGE);
-	wordtable_iterator iterator;
-	WordEntry *entry;
-	int count = 0;
-
-	wordtable_start_iterate(table, &iterator);
-	while ((entry = wordtable_iterate(table, &iterator)) != NULL)
-	{
-		int node = tree ? tree_find(tree, entry->word, strlen(entry->word)) : -1;
-		bool leaf = node > 0 && tree->hi[node] - tree->lo[node] == 1 && tree->leaf[tree->lo[node]] == node;
-
-		places[count].word = entry->word;
-		places[count].code = entry->code;
-		places[count++].leaf = leaf ? tree->lo[node] : PG_INT32_MAX;
-	}
-	qsort(places, count, sizeof(WordPlace), compare_places);
-	return places;
-}
-
-/* Replaces the codes of first sight by places on the line. */
-static void
-place_words(ReleaseSource *source, ReleaseColumn *column, wordtable_hash *table)
-{
-	DghTree *tree = column->dgh ? column->dgh->tree : NULL;
-	WordPlace *places = list_words(table, tree);
-	int32 *place_of = palloc_extended(Max(table->members, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
-	int nleaves = tree ? tree->nleaves : 0;
-	MemoryContext old = MemoryContextSwitchTo(source->context);
-
-	column->words = palloc_extended((nleaves + table->members + 1) * sizeof(char *), MCXT_ALLOC_HUGE);
-	MemoryContextSwitchTo(old);
-	for (int i = 0; i < nleaves; i++)
-		column->words[i] = tree_label(tree, tree->leaf[i]);
-	column->nwords = nleaves;
-	for (int i = 0; i < (int) table->members; i++)
-	{
-		if (places[i].leaf == PG_INT32_MAX)
-		{
-			places[i].leaf = column->nwords;
-			column->words[column->nwords++] = places[i].word;
-		}
-		place_of[places[i].code] = places[i].leaf;
-	}
-	for (int row = 0; row < source->nrows; row++)
-	{
-		if (!isnan(column->values[row]))
-			column->values[row] = place_of[(int) column->values[row]];
-	}
-}
-
 static void
 read_rows(Reader *reader, Portal portal, const char *id)
 {
@@ -573,7 +537,7 @@ release_read_joined(ReleaseSource *source, const char *query, const char *furthe
 	for (int i = 0; i < source->ncolumns; i++)
 	{
 		if (reader.words[i])
-			place_words(source, &source->columns[i], reader.words[i]);
+			release_place_words(source, &source->columns[i], reader.words[i]);
 	}
 	SPI_finish();
 }
