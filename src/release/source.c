@@ -196,7 +196,7 @@ describe_source(const char *from)
 
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
-	return linitial_node(CachedPlanSource, SPI_plan_get_plan_sources(plan))->resultDesc;
+	return ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
 }
 
 static int
