@@ -52,6 +52,7 @@ typedef struct AvlikeJoinState
 
 	/* The outer row at hand: which of its matches is next. */
 	bool has_outer;
+	TupleTableSlot *outer_row;
 	JoinKey *guide; /* the key with the fewest rows to look at */
 	int match;
 	int next;
@@ -104,6 +105,8 @@ show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
 	slot_getallattrs(row);
 	memcpy(slot->tts_values + from, row->tts_values, natts * sizeof(Datum));
 	memcpy(slot->tts_isnull + from, row->tts_isnull, natts * sizeof(bool));
+	if (TTS_EMPTY(slot))
+		ExecStoreVirtualTuple(slot);
 }
 
 /* The value that a side's row, which is shown, is joined by; false if it is NULL and joins with nothing. */
@@ -254,6 +257,7 @@ next_outer(AvlikeJoinState *state)
 		CHECK_FOR_INTERRUPTS();
 		if (TupIsNull(row))
 			return false;
+		state->outer_row = row;
 		show_row(state, row, 0);
 		if (find_matches(state))
 			return true;
@@ -331,14 +335,16 @@ next_pair(ScanState *node)
 
 		if (row >= 0)
 		{
+			/* Both halves: whoever took the last pair may have made the row its own, and freed it. */
+			show_row(state, state->outer_row, 0);
 			show_row(state, ExecStoreMinimalTuple(state->rows[row], state->inner_slot, false), state->nouter);
-			return ExecStoreVirtualTuple(slot);
+			return slot;
 		}
 		state->has_outer = state->nrows > 0 && next_outer(state);
 		if (state->has_outer)
 			continue;
 		if (state->is_last)
-			return slot;
+			return ExecClearTuple(slot);
 		/* The next rows of the inner side meet the whole outer side again. */
 		state->is_first = false;
 		load_inner(state);
