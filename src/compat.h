@@ -11,8 +11,10 @@
 #error "kanon needs PostgreSQL 14 or later"
 #endif
 
-/* PostgreSQL 16 moved varatt.h out of postgres.h. */
+/* PostgreSQL 16 moved varatt.h out of postgres.h; the others are for what is below. */
 #if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class.h"
+#include "parser/parse_relation.h"
 #include "varatt.h"
 #endif
 
@@ -98,6 +100,37 @@ typedef struct RangeTblEntry KanonPermission;
 	} while (0)
 #else
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
+#endif
+
+/* The rights that a query needs on an entry of its range table. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_required_rights(query, rte) (getRTEPermissionInfo((query)->rteperminfos, rte)->requiredPerms)
+#else
+#define kanon_required_rights(query, rte) ((rte)->requiredPerms)
+#endif
+
+/* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */
+#define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
+
+/* A possibly qualified name's parts. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_name_list(name) stringToQualifiedNameList(name, NULL)
+#else
+#define kanon_name_list(name) stringToQualifiedNameList(name)
+#endif
+
+/* Does the role own the relation, or may it do what the owner may? */
+#if PG_VERSION_NUM >= 160000
+#define kanon_owns_relation(relation, role) object_ownercheck(RelationRelationId, relation, role)
+#else
+#define kanon_owns_relation(relation, role) pg_class_ownercheck(relation, role)
+#endif
+
+/* What is known of a backend, by a number from 1 on. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_backend_status(number) (&pgstat_get_local_beentry_by_index(number)->backendStatus)
+#else
+#define kanon_backend_status(number) (&pgstat_fetch_stat_local_beentry(number)->backendStatus)
 #endif
 
 #endif

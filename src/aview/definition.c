@@ -414,7 +414,7 @@ aview_id_of_view(Oid relation)
 int32
 aview_id_by_name(const char *name)
 {
-	RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+	RangeVar *range = makeRangeVarFromNameList(kanon_name_list(name));
 
 	return aview_id_of_view(RangeVarGetRelid(range, NoLock, false));
 }

@@ -409,7 +409,7 @@ check_width(const ChoiceJoin *join)
 char *
 profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, struct ColumnRequest **columns)
 {
-	RangeVar *name = makeRangeVarFromNameList(stringToQualifiedNameList(profile->table));
+	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(profile->table));
 	ChoiceJoin join = {.profile = profile, .desc = desc, .columns = columns};
 	char *text;
 

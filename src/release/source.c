@@ -66,7 +66,7 @@ release_from_item(const char *source)
 	}
 	if (!is_query)
 	{
-		RangeVar *name = makeRangeVarFromNameList(stringToQualifiedNameList(source));
+		RangeVar *name = makeRangeVarFromNameList(kanon_name_list(source));
 		Oid relation = RangeVarGetRelid(name, NoLock, false);
 
 		return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
