@@ -14,7 +14,6 @@
 /* PostgreSQL 16 moved varatt.h out of postgres.h; the others are for what is below. */
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class.h"
-#include "parser/parse_relation.h"
 #include "varatt.h"
 #endif
 
@@ -89,24 +88,14 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_function_aclcheck pg_proc_aclcheck
 #endif
 
-/* PostgreSQL 16 keeps rights beside the range table. */
+/* What PostgreSQL is to check on an entry of a query's range table: 16 keeps that beside the table. */
 #if PG_VERSION_NUM >= 160000
+#define kanon_permission(query, rte) list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
 #define kanon_ask_no_rights(query, rte) \
-	do \
-	{ \
-		RTEPermissionInfo *info_ = getRTEPermissionInfo((query)->rteperminfos, rte); \
-		info_->relid = (rte)->relid; \
-		info_->requiredPerms = 0; \
-	} while (0)
+	(kanon_permission(query, rte)->relid = (rte)->relid, kanon_permission(query, rte)->requiredPerms = 0)
 #else
+#define kanon_permission(query, rte) (rte)
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
-#endif
-
-/* The rights that a query needs on an entry of its range table. */
-#if PG_VERSION_NUM >= 160000
-#define kanon_required_rights(query, rte) (getRTEPermissionInfo((query)->rteperminfos, rte)->requiredPerms)
-#else
-#define kanon_required_rights(query, rte) ((rte)->requiredPerms)
 #endif
 
 /* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */

@@ -51,7 +51,7 @@ entry_of_view(Query *query, Oid view)
 static void
 refuse_locking(Query *query, RangeTblEntry *entry)
 {
-	if (kanon_required_rights(query, entry) & ACL_SELECT_FOR_UPDATE)
+	if (kanon_permission(query, entry)->requiredPerms & ACL_SELECT_FOR_UPDATE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("rows of anonymization view \"%s\" cannot be locked", get_rel_name(entry->relid)),
@@ -128,7 +128,9 @@ aview_tie_call(PlannerInfo *root, FuncExpr *call)
 		if (!is_merged_view(rte, view))
 			continue;
 		entries++;
-		refuse_locking(root->parse, rte);
+		/* The right to change what is locked is the one that UPDATE needs, too. */
+		if (root->parse->commandType == CMD_SELECT)
+			refuse_locking(root->parse, rte);
 	}
 	if (entries == calls)
 		call->location = REACHED_THROUGH_VIEW;
