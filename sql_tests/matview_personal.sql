@@ -26,7 +26,7 @@ DECLARE
 BEGIN
 	EXECUTE format($sql$
 		CREATE TEMP TABLE stored ON COMMIT DROP AS
-		SELECT m.c1 AS id, g.g_id AS grp, g.g_step AS step, g.g_id IS NOT NULL AND g.g_key IS NULL AS alone, g.c2 AS age, g.c3 AS zip, m.m_k, g.g_size,
+		SELECT m.c1 AS id, g.g_id AS grp, g.g_step AS step, g.g_key IS NULL AS alone, g.c2 AS age, g.c3 AS zip, m.m_k, g.g_size,
 			m.m_k <= g.g_size AS shown, demand(m.c1, %L) AS wants
 		FROM kanon.members_%s m LEFT JOIN kanon.groups_%s g ON g.g_id = m.m_group $sql$, own, n, n);
 	INSERT INTO complaint
