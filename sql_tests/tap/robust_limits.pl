@@ -140,17 +140,16 @@ SKIP:
 	is(system("$in_namespace $control --log=" . $node->logfile . ' start >/dev/null'), 0, 'a server that sees a small file system');
 	$node->safe_psql('postgres', qq{CREATE TABLESPACE small LOCATION '$small'});
 	$node->safe_psql('postgres', 'CREATE DATABASE tried TABLESPACE small');
-	$node->safe_psql('tried', $setup);
+	$node->safe_psql('tried', "$setup CREATE TABLE filled (line text)");
 	my $filled = sub {
 		my ($kilobytes, $sql) = @_;
 		return <<~"SCRIPT";
-			CREATE TEMP TABLE t (line text);
-			COPY t FROM PROGRAM 'rm -f $small/filler; head -c \$(((\$(stat -f -c "%a * %S / 1024" $small) - $kilobytes) * 1024)) /dev/zero >$small/filler';
+			COPY filled FROM PROGRAM 'rm -f $small/filler; head -c \$(((\$(stat -f -c "%a * %S / 1024" $small) - $kilobytes) * 1024)) /dev/zero >$small/filler';
 			SET work_mem = '64kB';
 			$sql;
 			ROLLBACK;
 			SELECT 1;
-			COPY t FROM PROGRAM 'rm $small/filler';
+			COPY filled FROM PROGRAM 'rm $small/filler';
 			SCRIPT
 	};
 	squeeze('disk', '53100', [ 0, 64, 256, 1024, 4096, 32768 ], $filled, grep { $_->[0] !~ /^(an A-view|a Mondrian A-view|plain_k)$/ } @statements); # which need next to none
