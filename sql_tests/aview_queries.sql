@@ -122,9 +122,9 @@ SET parallel_leader_participation = off;
 SELECT compare('SELECT zip, count(*) FROM %1$s GROUP BY zip');
 SELECT compare('SELECT * FROM room JOIN %1$s USING (ward) JOIN room AS other USING (ward)');
 SELECT compare('SELECT (SELECT count(*) FROM room), (SELECT count(*) FROM %1$s WHERE ward = 3)');
-SET force_parallel_mode = on;
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 SELECT compare('SELECT zip, count(*) FROM %1$s GROUP BY zip');
-RESET force_parallel_mode;
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
 \pset format aligned
 \pset tuples_only off

@@ -116,7 +116,7 @@ SELECT parent();
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET force_parallel_mode = on;
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 CREATE TABLE many AS SELECT (ARRAY['a', 'b', 'c'])[1 + i % 3] AS v FROM generate_series(1, 3000) i;
 EXPLAIN (COSTS OFF) SELECT kanon.generalize('d', v, 1) AS x FROM many;
 BEGIN;
@@ -129,7 +129,7 @@ COMMIT;
 SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made GROUP BY x ORDER BY x;
 SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made2 GROUP BY x ORDER BY x;
 SELECT bool_and(made.x = made2.x) AS a FROM made, made2 WHERE made.x::text = 'mine' AND made2.x::text = 'mine' LIMIT 1;
-RESET force_parallel_mode;
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
 -- A first question that is cancelled leaves nothing half-made.
 INSERT INTO kanon.dgh_edge SELECT 'd', i::text, 'big' FROM generate_series(1000, 60000) i;

@@ -11,8 +11,9 @@
 #error "kanon needs PostgreSQL 14 or later"
 #endif
 
-/* PostgreSQL 16 moved varatt.h out of postgres.h. */
+/* PostgreSQL 16 moved varatt.h out of postgres.h; the others are for what is below. */
 #if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class.h"
 #include "varatt.h"
 #endif
 
@@ -20,6 +21,107 @@
 #if PG_VERSION_NUM >= 150000
 #define kanon_materialize(fcinfo) InitMaterializedSRF(fcinfo, 0)
 #define kanon_materialize_expected(fcinfo) InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC)
+#else
+/* A macro, because funcapi.h has names that not everybody wants. */
+#define kanon_start_rows(fcinfo, expected) \
+	do \
+	{ \
+		ReturnSetInfo *info_ = (ReturnSetInfo *) (fcinfo)->resultinfo; \
+		MemoryContext old_; \
+		if (info_ == NULL || !IsA(info_, ReturnSetInfo) || !(info_->allowedModes & SFRM_Materialize) || \
+			((expected) && info_->expectedDesc == NULL)) \
+			ereport(ERROR, \
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), \
+					 errmsg("set-valued function called in context that cannot accept a set"))); \
+		old_ = MemoryContextSwitchTo(info_->econtext->ecxt_per_query_memory); \
+		if (expected) \
+			info_->setDesc = CreateTupleDescCopy(info_->expectedDesc); \
+		else if (get_call_result_type(fcinfo, NULL, &info_->setDesc) != TYPEFUNC_COMPOSITE) \
+			elog(ERROR, "return type must be a row type"); \
+		info_->setResult = tuplestore_begin_heap((info_->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem); \
+		info_->returnMode = SFRM_Materialize; \
+		MemoryContextSwitchTo(old_); \
+	} while (0)
+#define kanon_materialize(fcinfo) kanon_start_rows(fcinfo, false)
+#define kanon_materialize_expected(fcinfo) kanon_start_rows(fcinfo, true)
+#endif
+
+/*
+ * Random numbers by a seed.  PostgreSQL 14 has no such generator; this is the one
+ * that later versions have, xoroshiro128** seeded by splitmix64 (both by Blackman
+ * and Vigna), so that a seed means the same everywhere.
+ */
+#if PG_VERSION_NUM >= 150000
+#include "common/pg_prng.h"
+
+#define kanon_random_uint64() pg_prng_uint64(&pg_global_prng_state)
+#else
+#include "port/pg_bitutils.h"
+
+typedef struct pg_prng_state
+{
+	uint64 word[2];
+} pg_prng_state;
+
+static inline uint64
+kanon_rotate(uint64 word, int bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static inline uint64
+kanon_mix(uint64 word)
+{
+	word = (word ^ word >> 30) * UINT64CONST(0xBF58476D1CE4E5B9);
+	word = (word ^ word >> 27) * UINT64CONST(0x94D049BB133111EB);
+	return word ^ word >> 31;
+}
+
+/* Of all seeds none gives two zeros. */
+static inline void
+pg_prng_seed(pg_prng_state *state, uint64 seed)
+{
+	const uint64 step = UINT64CONST(0x9E3779B97F4A7C15);
+
+	state->word[0] = kanon_mix(seed + step);
+	state->word[1] = kanon_mix(seed + 2 * step);
+}
+
+static inline uint64
+pg_prng_uint64(pg_prng_state *state)
+{
+	uint64 first = state->word[0];
+	uint64 both = first ^ state->word[1];
+
+	state->word[0] = kanon_rotate(first, 24) ^ both ^ both << 16;
+	state->word[1] = kanon_rotate(both, 37);
+	return kanon_rotate(first * 5, 7) * 9;
+}
+
+/* As many of the upper bits as the range needs, until they are in it. */
+static inline uint64
+pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
+{
+	uint64 drawn = 0;
+
+	if (most > least)
+	{
+		do
+			drawn = pg_prng_uint64(state) >> (63 - pg_leftmost_one_pos64(most - least));
+		while (drawn > most - least);
+	}
+	return least + drawn;
+}
+
+static inline uint64
+kanon_random_uint64(void)
+{
+	uint64 word;
+
+	if (!pg_strong_random(&word, sizeof(word)))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	return word;
+}
 #endif
 
 /* PostgreSQL 16 gave many functions a way to return errors softly. */
@@ -87,17 +189,38 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_function_aclcheck pg_proc_aclcheck
 #endif
 
-/* PostgreSQL 16 keeps rights beside the range table. */
+/* What PostgreSQL is to check on an entry of a query's range table: 16 keeps that beside the table. */
 #if PG_VERSION_NUM >= 160000
+#define kanon_permission(query, rte) list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
 #define kanon_ask_no_rights(query, rte) \
-	do \
-	{ \
-		RTEPermissionInfo *info_ = getRTEPermissionInfo((query)->rteperminfos, rte); \
-		info_->relid = (rte)->relid; \
-		info_->requiredPerms = 0; \
-	} while (0)
+	(kanon_permission(query, rte)->relid = (rte)->relid, kanon_permission(query, rte)->requiredPerms = 0)
 #else
+#define kanon_permission(query, rte) (rte)
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
+#endif
+
+/* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */
+#define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
+
+/* A possibly qualified name's parts. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_name_list(name) stringToQualifiedNameList(name, NULL)
+#else
+#define kanon_name_list(name) stringToQualifiedNameList(name)
+#endif
+
+/* Does the role own the relation, or may it do what the owner may? */
+#if PG_VERSION_NUM >= 160000
+#define kanon_owns_relation(relation, role) object_ownercheck(RelationRelationId, relation, role)
+#else
+#define kanon_owns_relation(relation, role) pg_class_ownercheck(relation, role)
+#endif
+
+/* What is known of a backend, by a number from 1 on. */
+#if PG_VERSION_NUM >= 160000
+#define kanon_backend_status(number) (&pgstat_get_local_beentry_by_index(number)->backendStatus)
+#else
+#define kanon_backend_status(number) (&pgstat_fetch_stat_local_beentry(number)->backendStatus)
 #endif
 
 #endif

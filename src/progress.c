@@ -123,7 +123,7 @@ kanon_progress(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	for (int i = 1; i <= count; i++)
 	{
-		PgBackendStatus *backend = &pgstat_fetch_stat_local_beentry(i)->backendStatus;
+		PgBackendStatus *backend = kanon_backend_status(i);
 		int64 phase = backend->st_progress_param[PARAM_PHASE];
 		char *work;
 		Datum values[5] = {0};

@@ -7,8 +7,13 @@
 #   $RUN/work      owned by the server's user: data directory, socket, logs
 # It is below build/, or in /tmp where the server's user cannot reach build/ or the path is too long for a socket.
 
+source tools/watch.sh
+
 umask 022
 export LC_ALL=C.UTF-8
+
+# The PostgreSQL that counts where none is named.
+REFERENCE=/usr/lib/postgresql/15/bin/pg_config
 
 # Copied into the private installation; the rest of it is links.
 PROGRAMS=(postgres initdb pg_ctl pg_config psql pg_isready createdb dropdb pg_dump pg_dumpall pg_restore pg_basebackup pgbench)
@@ -20,32 +25,30 @@ die() { echo "kanon: $*" >&2; exit 1; }
 set_up() {
 	NAME=$1
 	choose_server
+	watch_patiently
 	tools/packages
 	hand_over
 	choose_user
 	take_lock
 	remove_run
 	say "building" # without bitcode for the JIT compiler, which takes as long again
-	flock build/build.lock make -s -j "$(nproc)" with_llvm=no COPT="${SANITIZE:+$SANITIZERS}" all 9>&-
+	flock build/build.lock make -s -j "$(nproc)" with_llvm=no COPT="$(watch_options)" all 9>&-
 	trap remove_run EXIT
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	make_run
 	make_installation
+	watch_server
 	start_server
 }
-
-# Set SANITIZE (tools/sanitize does, in a clone of its own) to stop the server at undefined behaviour.  Not at addresses:
-# a server that is not built so hangs under that sanitizer's library.
-SANITIZERS='-fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g'
 
 # The PostgreSQL to build for; nothing else in the environment may lead libpq or make elsewhere.
 choose_server() {
 	local given=${PG_CONFIG:-}
-	[ -z "$given" ] || given=$(command -v "$given") || die "PG_CONFIG=$PG_CONFIG is not a program"
+	[ "${given:-$REFERENCE}" = "$REFERENCE" ] || given=$(command -v "$given") || die "PG_CONFIG=$PG_CONFIG is not a program"
 	unset "${!PG@}" MAKEFLAGS MFLAGS MAKELEVEL TMPDIR
-	export PG_CONFIG=${given:-/usr/lib/postgresql/15/bin/pg_config}
+	export PG_CONFIG=${given:-$REFERENCE}
 }
 
 # In somebody's clone root only installs packages: the rest is done as the owner, so that all files stay theirs.
@@ -135,7 +138,7 @@ make_installation() {
 		cp -rs "$dir/." "$prefix$dir"
 	done
 	find "$prefix" -name 'kanon*' -prune -exec rm -rf {} +
-	make -s install with_llvm=no COPT="${SANITIZE:+$SANITIZERS}" DESTDIR="$prefix" >"$RUN/install.log" 9>&-
+	make -s install with_llvm=no COPT="$(watch_options)" DESTDIR="$prefix" >"$RUN/install.log" 9>&-
 	[ "$("$BIN/pg_config" --sharedir)" = "$prefix$sharedir" ] || die "this PostgreSQL cannot be moved: $("$PG_CONFIG" --version)"
 }
 

@@ -9,6 +9,7 @@
 #include "aview/create.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -388,7 +389,7 @@ find_created(RangeVar *name, Oid temporary_before)
 Oid
 aview_create(const AViewRequest *request)
 {
-	RangeVar *name = makeRangeVarFromNameList(stringToQualifiedNameList(request->name));
+	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(request->name));
 	char *query;
 	TupleDesc desc;
 	ColumnRequest **columns;
@@ -428,7 +429,7 @@ aview_create(const AViewRequest *request)
 void
 aview_drop(const char *name)
 {
-	Oid view = RangeVarGetRelid(makeRangeVarFromNameList(stringToQualifiedNameList(name)), NoLock, false);
+	Oid view = RangeVarGetRelid(makeRangeVarFromNameList(kanon_name_list(name)), NoLock, false);
 	char *quoted;
 
 	(void) aview_id_of_view(view);
@@ -587,7 +588,7 @@ check_change(FunctionCallInfo fcinfo, const AView *aview)
 static AView *
 load_to_alter(const char *name)
 {
-	RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+	RangeVar *range = makeRangeVarFromNameList(kanon_name_list(name));
 	Oid view = RangeVarGetRelidExtended(range, AccessExclusiveLock, 0, RangeVarCallbackOwnsRelation, NULL);
 
 	return aview_load(aview_id_of_view(view));

@@ -339,7 +339,8 @@ aview_load(int32 id)
 	if (read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, aview) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("anonymization view definition %d does not exist", id)));
+				 errmsg("anonymization view definition %d does not exist", id),
+				 errhint("A dump of the schema or of some tables alone has views without their definitions, which are data of the extension: restore the whole dump, or drop the view and create it again.")));
 	read_source(aview);
 	read_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id), read_column, aview);
 	list_quasi(aview);
@@ -414,7 +415,7 @@ aview_id_of_view(Oid relation)
 int32
 aview_id_by_name(const char *name)
 {
-	RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+	RangeVar *range = makeRangeVarFromNameList(kanon_name_list(name));
 
 	return aview_id_of_view(RangeVarGetRelid(range, NoLock, false));
 }

@@ -304,7 +304,7 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 	plan = SPI_prepare(choices.data, 0, NULL);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the choices: %s", SPI_result_code_string(SPI_result));
-	desc = linitial_node(CachedPlanSource, SPI_plan_get_plan_sources(plan))->resultDesc;
+	desc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
 	for (int i = 1; i < desc->natts; i++)
 		appendStringInfo(text, ", choice.%s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 }
@@ -426,7 +426,7 @@ check_width(const ChoiceJoin *join)
 char *
 profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, struct ColumnRequest **columns)
 {
-	RangeVar *name = makeRangeVarFromNameList(stringToQualifiedNameList(profile->table));
+	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(profile->table));
 	ChoiceJoin join = {.profile = profile, .desc = desc, .columns = columns};
 	char *text;
 

@@ -36,7 +36,7 @@ describe_query(const char *query)
 
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
-	desc = linitial_node(CachedPlanSource, SPI_plan_get_plan_sources(plan))->resultDesc;
+	desc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
 	if (desc->natts == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),

@@ -43,7 +43,8 @@ static const char *const statement_names[] = {
 static void
 check_function(const char *name)
 {
-	Oid function = LookupFuncName(list_make2(makeString(KANON_SCHEMA), makeString(pstrdup(name))), -1, NULL, false);
+	const Oid any[1] = {InvalidOid}; /* not looked at: there is one function of the name */
+	Oid function = LookupFuncName(list_make2(makeString(KANON_SCHEMA), makeString(pstrdup(name))), -1, any, false);
 	AclResult result = kanon_function_aclcheck(function, GetUserId(), ACL_EXECUTE);
 
 	if (result != ACLCHECK_OK)

@@ -454,7 +454,7 @@ kanon_cell_tree(PG_FUNCTION_ARGS)
 	AView *aview = aview_load(aview_id_of_view(view));
 	CellTree *tree;
 
-	if (!pg_class_ownercheck(view, GetUserId()))
+	if (!kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	kanon_materialize(fcinfo);
 	tree = aview_load_tree(aview);

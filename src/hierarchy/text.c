@@ -65,7 +65,7 @@ looks_like_number(const char *text, int len)
 			at++;
 		start = at;
 		at = skip_digits(text, len, at);
-		if (at == start || at - start > 4 || atoi(text + start) > NUMBER_MAX_EXPONENT)
+		if (at == start || at - start > 4 || atoi(pnstrdup(text + start, at - start)) > NUMBER_MAX_EXPONENT)
 			return false;
 	}
 	return at == len;

@@ -142,7 +142,7 @@ load_owned(Oid view)
 {
 	AView *aview = aview_load(aview_id_of_view(view));
 
-	if (!pg_class_ownercheck(view, GetUserId()))
+	if (!kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	if (!aview->materialized)
 		ereport(ERROR,

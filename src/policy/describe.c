@@ -28,7 +28,7 @@ load_readable(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !pg_class_ownercheck(view, GetUserId()))
+	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
 	return aview_load(id);
 }

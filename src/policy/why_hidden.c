@@ -219,7 +219,7 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	Question question = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	AsOwner scope;
 
-	if (!pg_class_ownercheck(view, GetUserId()))
+	if (!kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	question.aview = aview_load(id);
 	aview_check_logical(question.aview);

@@ -72,6 +72,7 @@ typedef struct Part
 typedef struct Parts
 {
 	DestReceiver base;
+	MemoryContext context; /* what outlives the query */
 	int ncolumns;
 	ValueCodes **columns; /* the sensitive one is the last */
 	CodeTable *classes;
@@ -129,10 +130,12 @@ static void
 start_parts(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Parts *parts = (Parts *) self;
+	MemoryContext old = MemoryContextSwitchTo(parts->context);
 
 	parts->columns = palloc(parts->ncolumns * sizeof(ValueCodes *));
 	for (int i = 0; i < parts->ncolumns; i++)
 		parts->columns[i] = valuecodes_create(TupleDescAttr(desc, i)->atttypid, TupleDescAttr(desc, i)->attcollation);
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -152,6 +155,7 @@ read_parts(Parts *parts, const char *query)
 	parts->base.rShutdown = end_parts;
 	parts->base.rDestroy = end_parts;
 	parts->base.mydest = DestNone;
+	parts->context = CurrentMemoryContext;
 	parts->room = 1024;
 	parts->parts = palloc(parts->room * sizeof(Part));
 	parts->classes = codetable_create(parts->ncolumns - 1);

@@ -21,7 +21,7 @@ quality_load(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (!pg_class_ownercheck(view, GetUserId()))
+	if (!kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	return aview_load(id);
 }

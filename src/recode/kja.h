@@ -9,7 +9,6 @@
 #include "recode/groups.h"
 #include "recode/rule.h"
 
-#include "common/pg_prng.h"
 
 typedef struct KjaPlan
 {

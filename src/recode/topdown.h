@@ -8,7 +8,6 @@
 #include "recode/groups.h"
 #include "recode/rule.h"
 
-#include "common/pg_prng.h"
 
 /*
  * Both append groups to a list, and rearrange the rows; together the rows have

@@ -14,7 +14,6 @@
 
 #include "kanon.h"
 
-#include "common/pg_prng.h"
 
 typedef struct NoiseSource
 {

@@ -4,7 +4,6 @@
  */
 #include "release/grouping.h"
 
-#include "common/pg_prng.h"
 
 #include "progress.h"
 #include "recode/kdtree.h"

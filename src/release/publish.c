@@ -41,7 +41,7 @@ typedef struct Release
 static char *
 new_table(const char *name, const char *suffix)
 {
-	RangeVar *range = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+	RangeVar *range = makeRangeVarFromNameList(kanon_name_list(name));
 	Oid namespace = RangeVarGetCreationNamespace(range);
 	char *table = psprintf("%s_%s", range->relname, suffix);
 

@@ -125,7 +125,7 @@ Datum
 kanon_publish_kja(PG_FUNCTION_ARGS)
 {
 	char *name = argument_text(fcinfo, 0, "name");
-	RangeVar *table = makeRangeVarFromNameList(stringToQualifiedNameList(name));
+	RangeVar *table = makeRangeVarFromNameList(kanon_name_list(name));
 	char *source = argument_text(fcinfo, 1, "source");
 	GroupingArgs args = {0};
 	KjaTables tables = {0};

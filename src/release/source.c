@@ -102,7 +102,7 @@ release_from_item(const char *source)
 	}
 	if (!is_query)
 	{
-		RangeVar *name = makeRangeVarFromNameList(stringToQualifiedNameList(source));
+		RangeVar *name = makeRangeVarFromNameList(kanon_name_list(source));
 		Oid relation = RangeVarGetRelid(name, NoLock, false);
 
 		return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
@@ -232,7 +232,7 @@ describe_source(const char *from)
 
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
-	return linitial_node(CachedPlanSource, SPI_plan_get_plan_sources(plan))->resultDesc;
+	return ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
 }
 
 static int

@@ -56,10 +56,13 @@ extern const CustomExecMethods aview_exec_methods;
 /* planner.c */
 extern void aview_planner_init(void);
 extern int32 aview_id_of_argument(Oid type, Datum value);
-/* Was a call of kanon.scan reached through its view, so that PostgreSQL has checked the caller's rights? */
-extern bool aview_call_is_tied(const FuncExpr *call);
 extern FuncExpr *aview_scan_call(List *functions);
 extern int32 aview_id_of_call(FuncExpr *call);
+
+/* tie.c */
+/* Was a call of kanon.scan reached through its view, so that PostgreSQL has checked the caller's rights? */
+extern bool aview_call_is_tied(const FuncExpr *call);
+extern void aview_tie_call(PlannerInfo *root, FuncExpr *call);
 
 /* exec.c */
 extern Node *aview_create_scan_state(CustomScan *scan);

@@ -177,6 +177,7 @@ next_outer(AvlikeJoinState *state)
 		state->has_partner = !state->is_first && (state->found[number / 8] & (1 << number % 8));
 		if (state->has_partner && state->stops_at_first)
 			continue;
+		state->outer_row = row;
 		join_show_row(state, row, 0);
 		if (find_matches(state) || (state->keeps_outer && state->is_last))
 			return true;
@@ -323,12 +324,26 @@ next_of_outer(AvlikeJoinState *state)
 	return true;
 }
 
+/* Whoever took the last row may have made it its own; the next one is not, though half of it is the same. */
+static void
+take_back_row(AvlikeJoinState *state)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	if (!TTS_SHOULDFREE(slot))
+		return;
+	ExecClearTuple(slot);
+	if (state->has_outer)
+		join_show_row(state, state->outer_row, 0);
+}
+
 /* The next row of the join, before what is asked of its rows afterwards. */
 static TupleTableSlot *
 next_row(ScanState *node)
 {
 	AvlikeJoinState *state = (AvlikeJoinState *) node;
 
+	take_back_row(state);
 	if (!state->loaded)
 		join_load_inner(state);
 	for (;;)

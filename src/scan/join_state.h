@@ -67,6 +67,7 @@ typedef struct AvlikeJoinState
 	int64 number; /* of rows before it */
 	bool outer_done;
 	bool has_outer;
+	TupleTableSlot *outer_row;
 	bool has_partner;
 	JoinKey *guide; /* the key with the fewest rows to look at; null if there are none */
 	int match;

@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -35,8 +34,6 @@
 #include "scan/source.h"
 #include "scan/stored.h"
 
-PG_FUNCTION_INFO_V1(kanon_scan_support);
-
 int kanon_plan = CHOOSE_AUTO;
 
 static const struct config_enum_entry plan_choices[] = {
@@ -48,13 +45,6 @@ static const struct config_enum_entry plan_choices[] = {
 };
 
 static set_rel_pathlist_hook_type next_pathlist_hook = NULL;
-
-/*
- * A call of kanon.scan that was reached through the view carries this instead of
- * a position in the query text.  No text can produce it, and stored rules do not
- * keep positions.
- */
-#define REACHED_THROUGH_VIEW (-0x6b61)
 
 /* What an estimate is said to be where it must not be told. */
 #define HIDDEN_ROWS 1000
@@ -97,12 +87,6 @@ aview_id_of_argument(Oid type, Datum value)
 	return aview_id_by_name(name);
 }
 
-bool
-aview_call_is_tied(const FuncExpr *call)
-{
-	return call->location == REACHED_THROUGH_VIEW;
-}
-
 /* The definition that a call of kanon.scan names; 0 if it is not a constant. */
 int32
 aview_id_of_call(FuncExpr *call)
@@ -112,64 +96,6 @@ aview_id_of_call(FuncExpr *call)
 	if (!IsA(argument, Const) || argument->constisnull)
 		return 0;
 	return aview_id_of_argument(argument->consttype, argument->constvalue);
-}
-
-/*
- * Is this the rewritten query of a view?  Its leftover OLD entry tells, on which
- * PostgreSQL checks the rights of whoever the view is read for.
- */
-static RangeTblEntry *
-entry_of_view(Query *query, Oid view)
-{
-	RangeTblEntry *old = query->rtable ? linitial_node(RangeTblEntry, query->rtable) : NULL;
-
-	if (query->commandType == CMD_SELECT && old && old->rtekind == RTE_RELATION && old->relkind == RELKIND_VIEW &&
-		old->relid == view)
-		return old;
-	return NULL;
-}
-
-/*
- * Published rows cannot be locked.  PostgreSQL drops a lock on a view over a
- * function in silence; we do not.  It leaves behind the right that it needs.
- */
-static void
-refuse_locking(const RangeTblEntry *old)
-{
-	if (old->requiredPerms & ACL_SELECT_FOR_UPDATE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows of anonymization view \"%s\" cannot be locked", get_rel_name(old->relid)),
-				 errhint("Leave out FOR UPDATE or FOR SHARE, or name other tables in its OF clause.")));
-}
-
-/*
- * kanon.scan's support function.  Here, and only here, the call is seen inside
- * the query of the view that it comes from, if it comes from one.
- */
-Datum
-kanon_scan_support(PG_FUNCTION_ARGS)
-{
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(request, SupportRequestSimplify))
-	{
-		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
-		int32 id = aview_id_of_call(simplify->fcall);
-		RangeTblEntry *old = NULL;
-
-		if (simplify->root && !aview_call_is_tied(simplify->fcall) && id != 0)
-			old = entry_of_view(simplify->root->parse, aview_load(id)->view);
-		if (old)
-		{
-			FuncExpr *call = copyObject(simplify->fcall);
-
-			refuse_locking(old);
-			call->location = REACHED_THROUGH_VIEW;
-			PG_RETURN_POINTER(call);
-		}
-	}
-	PG_RETURN_POINTER(NULL);
 }
 
 /* The call of kanon.scan that is the one function of a relation; null if it is none. */
@@ -570,6 +496,8 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	if (next_pathlist_hook)
 		next_pathlist_hook(root, rel, rti, rte);
 	call = rte->rtekind == RTE_FUNCTION && !rte->funcordinality ? aview_scan_call(rte->functions) : NULL;
+	if (call)
+		aview_tie_call(root, call);
 	/* Calls of the function itself remain that: nothing locks their definition before a cached plan is used. */
 	if (call == NULL || !aview_call_is_tied(call) || kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
 		return;

@@ -6,7 +6,6 @@
 
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/tuplesort.h"
 
@@ -56,7 +55,7 @@ shuffle_add(Shuffle *shuffle, TupleTableSlot *slot)
 	ExecClearTuple(numbered);
 	memcpy(numbered->tts_values, slot->tts_values, shuffle->ncolumns * sizeof(Datum));
 	memcpy(numbered->tts_isnull, slot->tts_isnull, shuffle->ncolumns * sizeof(bool));
-	numbered->tts_values[shuffle->ncolumns] = UInt64GetDatum(pg_prng_uint64(&pg_global_prng_state));
+	numbered->tts_values[shuffle->ncolumns] = UInt64GetDatum(kanon_random_uint64());
 	numbered->tts_isnull[shuffle->ncolumns] = false;
 	tuplesort_puttupleslot(shuffle->sort, ExecStoreVirtualTuple(numbered));
 }

@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# Tests with a server that is watched for errors of memory: what tools/sanitize and tools/valgrind share. Sourced.
+#
+# WATCH is `sanitize`, `valgrind` or nothing. The server of the private installation is then a script that starts the
+# real one watched; so are the servers that tests start for themselves. What is found is in $RUN/work/reports, and fails
+# the run. PG_CONFIG may name a PostgreSQL of one's own: one that was built with USE_VALGRIND and assertions tells
+# valgrind of every chunk of its memory contexts, while in Debian's only whole blocks are seen.
+
+# watched WATCH TEST...: what is committed is built and tested in a clone of its own.
+watched() {
+	local clone=build/watched.$1 data
+	data=$(realpath -m "${KANON_DATA:-../shared/data}")
+	rm -rf "$clone"
+	mkdir -p build
+	git clone -q . "$clone"
+	cd "$clone"
+	WATCH=$1 KANON_DATA=$data TESTS=${*:2} exec tools/check
+}
+
+# How the extension is compiled to be watched.
+watch_options() {
+	case ${WATCH:-} in
+		sanitize) echo '-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g' ;;
+		valgrind) echo '-fno-omit-frame-pointer -O1 -g' ;;
+	esac
+}
+
+# Everything takes longer. (This must be after choose_server, which clears what would lead libpq elsewhere.)
+watch_patiently() {
+	[ -n "${WATCH:-}" ] || return 0
+	export TEST_TIMEOUT=${TEST_TIMEOUT:-5400} PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=1200
+}
+
+# Put a script in the place of the server. Neither bootstrap nor a single user runs the extension: these stay as they are.
+watch_server() {
+	local reports=$RUN/work/reports run
+	[ -n "${WATCH:-}" ] || return 0
+	install -d -m 700 -o "$SERVER_USER" "$reports"
+	run=$("watch_by_$WATCH" "$reports")
+	mv "$BIN/postgres" "$BIN/postgres.watched"
+	cat >"$BIN/postgres" <<-END
+		#!/bin/sh
+		case \${1:-} in --boot | --single) exec "$BIN/postgres.watched" "\$@" ;; esac
+		exec $run "$BIN/postgres.watched" "\$@"
+	END
+	chmod 755 "$BIN/postgres"
+}
+
+# A server that is not built with the sanitizer gets its library first. That library looks for swift_demangle when memory
+# is first asked for; Debian's server does so in a library's start, under a lock that the failing look-up needs too, and
+# hangs. So there is such a function.
+watch_by_sanitize() {
+	echo 'char *swift_demangle(void); char *swift_demangle(void) { return 0; }' >"$RUN/found.c"
+	gcc -shared -fPIC -o "$RUN/found.so" "$RUN/found.c"
+	printf 'env %s %s %s' "LD_PRELOAD=$(gcc -print-file-name=libasan.so):$RUN/found.so" \
+		"ASAN_OPTIONS=log_path=$1/address:abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0:quarantine_size_mb=64" \
+		"UBSAN_OPTIONS=log_path=$1/undefined:print_stacktrace=1:abort_on_error=1"
+}
+
+watch_by_valgrind() {
+	command -v valgrind >/dev/null || die "there is no valgrind here"
+	cp tools/valgrind.supp "$RUN"
+	printf 'valgrind --quiet --log-file=%s --suppressions=%s %s' "$1/%p" "$RUN/valgrind.supp" \
+		'--leak-check=no --track-origins=no --num-callers=30 --error-limit=no --gen-suppressions=all'
+}
+
+# What was found, kept in build/check/reports; fails if there is anything.
+watch_reports() {
+	local reports=$RUN/work/reports
+	[ -n "${WATCH:-}" ] || return 0
+	find "$reports" -size 0 -delete
+	cp -r "$reports" build/check
+	[ -n "$(ls "$reports")" ] || return 0
+	head -n 100 build/check/reports/*
+	say "reports in build/check/reports: $(find "$reports" -type f | wc -l)"
+	return 1
+}
