@@ -128,11 +128,12 @@ learn(Comparison *comparison, Operand *operand, Datum raw)
 	}
 	operand->value = datumCopy(value, false, -1);
 	gen_view(operand->value, &operand->view);
-	operand->is_fraction = operand->view.kind == GEN_NUMERIC && gen_floor(operand->view.nlo, &operand->floor);
 	operand->raw_size = operand->by_value ? 0 : VARSIZE_ANY(DatumGetPointer(raw));
 	operand->raw = operand->by_value ? raw : datumCopy(raw, false, -1);
-	operand->known = true;
 	MemoryContextSwitchTo(old);
+	operand->is_fraction = operand->type == NUMERICOID && operand->view.kind == GEN_NUMERIC && operand->view.nlo &&
+						   gen_floor(operand->view.nlo, &operand->floor);
+	operand->known = true;
 }
 
 /* An argument of a call, as a generalized value taken apart; in the caller's room, if need be. */
