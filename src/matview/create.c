@@ -462,6 +462,8 @@ move_triggers(int32 id, List *wanted, List *present)
 		/* A foreign one has no transition tables: its rows come with refresh. */
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
 			continue;
+		/* Some of them may be there. */
+		drop_triggers(id, lfirst_oid(cell));
 		create_triggers(id, lfirst_oid(cell));
 		created = lappend_oid(created, lfirst_oid(cell));
 	}

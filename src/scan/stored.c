@@ -137,11 +137,25 @@ published_rows(const AView *aview)
 	return query;
 }
 
+/* In all of the source: its rows and choices may be read in queries of their own. */
+static bool
+check_rights_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		kanon_check_permissions((Query *) node);
+		return query_tree_walker((Query *) node, check_rights_walker, context, 0);
+	}
+	return expression_tree_walker(node, check_rights_walker, context);
+}
+
 /* The stored rows are for an owner who may read the source itself, as long as he may. */
 void
 stored_check_rights(const AView *aview)
 {
-	kanon_check_permissions(aview->source);
+	(void) check_rights_walker((Node *) aview->source, NULL);
 }
 
 /* A column of the rows that a source with a profile joins with choices. */
