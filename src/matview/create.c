@@ -448,33 +448,7 @@ drop_triggers(int32 id, Oid table)
 		aview_run_as_extension(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, events[i].event), qualified_name(table)), 0, NULL, NULL, NULL);
 }
 
-/* Tables that have become part of the source get triggers, tables that are no longer lose them.  Was there one? */
-static bool
-move_triggers(int32 id, List *wanted, List *present)
-{
-	List *created = NIL;
-	List *gone = list_difference_oid(present, wanted);
-	List *come = list_difference_oid(wanted, present);
-	ListCell *cell;
-
-	foreach (cell, come)
-	{
-		/* A foreign one has no transition tables: its rows come with refresh. */
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			continue;
-		/* Some of them may be there. */
-		drop_triggers(id, lfirst_oid(cell));
-		create_triggers(id, lfirst_oid(cell));
-		created = lappend_oid(created, lfirst_oid(cell));
-	}
-	foreach (cell, gone)
-		drop_triggers(id, lfirst_oid(cell));
-	foreach (cell, created)
-		enable_triggers(id, lfirst_oid(cell));
-	return come != NIL || gone != NIL;
-}
-
-/* Calls of a view's triggers on a table, if they are in a state. */
+/* How many of a view's triggers a table has, in one of some states. */
 static int
 count_triggers(int32 id, Oid table, const char *states)
 {
@@ -490,6 +464,34 @@ count_triggers(int32 id, Oid table, const char *states)
 	}
 	table_close(rel, NoLock);
 	return count;
+}
+
+/* Tables that have become part of the source get triggers, tables that are no longer lose them.  Was there one? */
+static bool
+move_triggers(int32 id, List *wanted, List *present)
+{
+	const char any_state[] = {TRIGGER_FIRES_ALWAYS, TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, TRIGGER_DISABLED, '\0'};
+	List *created = NIL;
+	List *gone = list_difference_oid(present, wanted);
+	List *come = list_difference_oid(wanted, present);
+	ListCell *cell;
+
+	foreach (cell, come)
+	{
+		/* A foreign one has no transition tables: its rows come with refresh. */
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			continue;
+		/* Some of them may be there. */
+		if (count_triggers(id, lfirst_oid(cell), any_state) > 0)
+			drop_triggers(id, lfirst_oid(cell));
+		create_triggers(id, lfirst_oid(cell));
+		created = lappend_oid(created, lfirst_oid(cell));
+	}
+	foreach (cell, gone)
+		drop_triggers(id, lfirst_oid(cell));
+	foreach (cell, created)
+		enable_triggers(id, lfirst_oid(cell));
+	return come != NIL || gone != NIL;
 }
 
 /* ENABLE TRIGGER makes one that replication passes by; and what happened while it was off is missing. */
