@@ -218,6 +218,13 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
         AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
     UNION ALL
+    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'gone', NULL, 'critical',
+        'Changes of the table do not reach the stored groups. Drop the materialized view and create it anew.'
+    FROM (SELECT DISTINCT t.tgrelid, substring(t.tgname FROM '^kanon_([0-9]+)_') AS id FROM pg_trigger t
+        WHERE t.tgfoid = 'kanon.keep_groups()'::regprocedure AND t.tgrelid IN (SELECT kanon.base_relations(view))) AS k,
+        unnest('{insert,update,delete,truncate}'::text[]) AS e (event)
+    WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = k.tgrelid AND t.tgname = format('kanon_%s_%s', k.id, e.event))
+    UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
         format('It forgets dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
     FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid

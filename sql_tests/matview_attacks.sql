@@ -160,12 +160,13 @@ REVOKE SELECT ON person FROM matview_holder;
 SELECT count(*) FROM holder.kept;
 SELECT kanon.groups('holder.kept');
 GRANT SELECT ON person TO matview_holder;
--- A trigger that is dropped stands in nobody's way, and comes back with the next change of tables.
+-- A trigger that is dropped is told by the audit, stands in nobody's way, and comes back with the next change of tables.
 DO $$
 BEGIN
 	EXECUTE format('DROP TRIGGER kanon_%s_insert ON person', (SELECT id FROM kanon.aview WHERE view = 'holder.kept'::regclass));
 END
 $$;
+SELECT regexp_replace(subject, '[0-9]+', 'N') AS subject, measure, severity FROM kanon.audit('holder.kept') WHERE topic = 'trigger';
 CREATE TABLE apart (a int) PARTITION BY LIST (a);
 CREATE TABLE apart_1 PARTITION OF apart DEFAULT;
 DROP TABLE apart;

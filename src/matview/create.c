@@ -594,6 +594,6 @@ matview_warn_of_triggers(const AView *aview)
 					(errmsg("changes of \"%s\" do not reach materialized anonymization view \"%s\"", get_rel_name(lfirst_oid(cell)),
 							get_rel_name(aview->view)),
 					 errdetail("Some of its triggers named kanon_%d_... are disabled or gone.", aview->id),
-					 errhint("Enable them with ALTER TABLE ... ENABLE ALWAYS TRIGGER, and refresh the view.")));
+					 errhint("Enable them with ALTER TABLE ... ENABLE ALWAYS TRIGGER, and refresh the view; if they are gone, create it anew.")));
 	}
 }
