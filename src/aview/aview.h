@@ -110,6 +110,7 @@ extern int32 aview_id_of_view(Oid relation);
 extern int32 aview_id_by_name(const char *name);
 extern bool aview_counts_rows(const AView *aview);
 extern bool aview_groups(const AView *aview);
+extern bool aview_index_is_key(Oid index, const Bitmapset *columns);
 /* The plain column of a single table that a column is; 0 if it is not. */
 extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);

@@ -471,8 +471,9 @@ column_not_null(Oid table, AttrNumber attnum)
 	return result;
 }
 
-static bool
-index_is_within(Oid index, const Bitmapset *columns)
+/* Does a unique index rule out two rows with equal values in some columns? */
+bool
+aview_index_is_key(Oid index, const Bitmapset *columns)
 {
 	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
 	Form_pg_index form;
@@ -520,7 +521,7 @@ aview_counts_rows(const AView *aview)
 		return false;
 	rel = relation_open(table, AccessShareLock);
 	foreach (cell, RelationGetIndexList(rel))
-		result = result || index_is_within(lfirst_oid(cell), columns);
+		result = result || aview_index_is_key(lfirst_oid(cell), columns);
 	relation_close(rel, NoLock);
 	return result;
 }

@@ -15,7 +15,6 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
@@ -139,23 +138,6 @@ id_column(const AView *aview, int index, Oid base)
 	return not_null ? var->varattno : 0;
 }
 
-static bool
-index_is_key(Oid index, const Bitmapset *columns)
-{
-	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	Form_pg_index form;
-	bool result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_index) GETSTRUCT(tuple);
-	result = form->indisunique && form->indisvalid && form->indimmediate && heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
-	for (int i = 0; result && i < form->indnkeyatts; i++)
-		result = form->indkey.values[i] > 0 && bms_is_member(form->indkey.values[i], columns);
-	ReleaseSysCache(tuple);
-	return result;
-}
-
 /* Do the identifiers hold a key of the base table, partitions included? */
 static bool
 ids_are_key(const AView *aview, Oid base)
@@ -176,7 +158,7 @@ ids_are_key(const AView *aview, Oid base)
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || list_length(tables_below(base)) == 1)
 	{
 		foreach (cell, RelationGetIndexList(rel))
-			result = result || index_is_key(lfirst_oid(cell), columns);
+			result = result || aview_index_is_key(lfirst_oid(cell), columns);
 	}
 	table_close(rel, NoLock);
 	return result;
