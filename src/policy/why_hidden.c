@@ -162,7 +162,7 @@ static void
 explain_rows(Question *question)
 {
 	AView *aview = question->aview;
-	AllRows *rows = allrows_start(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), GetActiveSnapshot());
+	AllRows *rows = allrows_start_with_source(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), GetActiveSnapshot());
 	Datum *values = palloc0(aview->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 

@@ -70,7 +70,7 @@ hand_on(Reading *reading)
 static void
 read_logical(Reading *reading)
 {
-	AllRows *rows = allrows_start(reading->aview, reading->columns, GetActiveSnapshot());
+	AllRows *rows = allrows_start_with_source(reading->aview, reading->columns, GetActiveSnapshot());
 
 	for (;;)
 	{

@@ -253,7 +253,8 @@ bag_merge(Bag *bag, const Bag *other, int limit)
 		bag_add(CurrentMemoryContext, bag, other->keys[i], other->counts ? other->counts[i] : 0, limit);
 }
 
-void
+/* Returns the class of the row. */
+int
 histogram_add(Histogram *histogram, const RecodeRow *row)
 {
 	Recoder *recoder = histogram->recoder;
@@ -269,6 +270,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 	for (int i = 0; i < recoder->nsensitive; i++)
 		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
 				row->sensitive[i], recoder->t > 0 ? row->rows : 0, recoder->t > 0 ? 0 : recoder->l + 1);
+	return class;
 }
 
 /* Takes a class of another histogram over, with all that is known of it. */

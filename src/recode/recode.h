@@ -115,6 +115,7 @@ typedef struct Cell
 	int step;
 	bool suppressed;
 	bool witnessed; /* a member satisfies the query's conditions */
+	int64 rows;		/* where rows are not told apart but by their cells */
 	bool *nulls;	/* of each column, as the values; in one piece of memory */
 	int32 *place;
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
@@ -166,7 +167,7 @@ typedef struct RecodeRow
 extern Histogram *histogram_create(Recoder *recoder, bool counting);
 extern int histogram_find(Histogram *histogram, const int32 *codes);
 extern int histogram_class(Histogram *histogram, const int32 *codes);
-extern void histogram_add(Histogram *histogram, const RecodeRow *row);
+extern int histogram_add(Histogram *histogram, const RecodeRow *row);
 extern void histogram_take(Histogram *histogram, const Histogram *other, int class);
 /* Calls a function with a class's codes as its rows' owners let them be seen, until it returns true. */
 typedef bool (*ClassTest)(void *arg, const int32 *codes);

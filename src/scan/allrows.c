@@ -2,10 +2,12 @@
  * allrows.c
  *		Anonymize-then-Select.
  *
- * Rows are read twice, once to count classes and once to publish them, so that
- * memory does not grow with rows.  A source that might not give the same rows
- * twice is read once and kept in a tuplestore.  With a block size, blocks of rows
- * in the order of their identifiers are kept and recoded one after the other.
+ * Rows are counted and noted in one reading, and published from their notes.
+ * Where rows differ in nothing but their cells, their number is all that has to be
+ * known.  Other servers count their rows themselves, and are read a second time.  A
+ * source that might not give the same rows twice, should its classes outgrow memory,
+ * is kept as it is in a tuplestore.  With a block size, blocks of rows in the order
+ * of their identifiers are kept and recoded one after the other.
  */
 #include "scan/allrows.h"
 
@@ -14,15 +16,18 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "scan/notes.h"
 #include "scan/partitions.h"
 #include "scan/shuffle.h"
 
 typedef enum Reading
 {
+	READ_AND_NOTE,
+	READ_CELLS,
 	READ_TWICE,
 	READ_AND_KEEP,
 	READ_BLOCKS,
-	READ_PARTS /* what the first two turn into when classes do not fit into memory */
+	READ_PARTS /* what the others turn into when classes do not fit into memory */
 } Reading;
 
 struct AllRows
@@ -41,7 +46,14 @@ struct AllRows
 
 	Partitions *parts;
 
+	/* Cells, in the order in which their first rows were read. */
+	Cell **cells;
+	int ncells;
+	int at_cell;
+	int64 handed_out; /* of that cell */
+
 	/* Of a source on other servers, whose second reading is checked against the first. */
+	bool elsewhere;
 	int64 *left; /* rows of each class still to come; null: not checked */
 	int64 all_left;
 
@@ -52,13 +64,27 @@ struct AllRows
 	uint64 last_individual;
 };
 
-AllRows *
-allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+/* How to read a source that is anonymized as a whole. */
+static Reading
+choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
+{
+	if (stability == SOURCE_UNSTABLE)
+		return READ_AND_KEEP;
+	/* Joining rows with their choices twice would cost more than keeping them. */
+	if (with_source)
+		return anonymizer->aview->profile ? READ_AND_KEEP : READ_TWICE;
+	if (stability == SOURCE_STABLE_ELSEWHERE && !anonymizer_shows_cells_only(anonymizer))
+		return anonymizer->aview->profile ? READ_AND_KEEP : READ_TWICE;
+	anonymizer_note_rows(anonymizer);
+	return anonymizer->noting ? READ_AND_NOTE : READ_CELLS;
+}
+
+static AllRows *
+start(AView *aview, const Bitmapset *wanted, Snapshot snapshot, bool with_source)
 {
 	AllRows *rows = palloc0(sizeof(AllRows));
 
-	/* Joining rows with their choices twice would cost more than keeping them. */
-	rows->reading = aview->block_size > 0 ? READ_BLOCKS : !aview->profile && source_is_stable(aview) ? READ_TWICE : READ_AND_KEEP;
+	rows->reading = aview->block_size > 0 ? READ_BLOCKS : READ_TWICE;
 	if (rows->reading == READ_BLOCKS)
 	{
 		for (int i = 0; i < aview->ncolumns; i++)
@@ -70,12 +96,31 @@ allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
 	if (!recoder_groups(rows->anonymizer->recoder))
 		rows->reading = READ_TWICE; /* and in fact once */
+	else if (rows->reading != READ_BLOCKS)
+	{
+		Stability stability = source_stability(aview);
+
+		rows->reading = choose_reading(rows->anonymizer, stability, with_source);
+		rows->elsewhere = stability == SOURCE_STABLE_ELSEWHERE;
+	}
 	/* A block is small enough to tell all of its individuals apart. */
 	if (rows->reading == READ_BLOCKS && rows->anonymizer->recoder->personal)
 		rows->anonymizer->recoder->most_individuals = 0;
-	if (rows->reading != READ_TWICE)
+	if (rows->reading == READ_AND_KEEP || rows->reading == READ_BLOCKS)
 		anonymizer_keep_rows(rows->anonymizer);
 	return rows;
+}
+
+AllRows *
+allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+{
+	return start(aview, wanted, snapshot, false);
+}
+
+AllRows *
+allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+{
+	return start(aview, wanted, snapshot, true);
 }
 
 void
@@ -143,7 +188,7 @@ divide(AllRows *rows, int64 rows_counted)
 	TupleTableSlot *slot = rows->slot;
 	SourceRun *run = NULL;
 
-	if (rows->reading == READ_TWICE)
+	if (rows->reading != READ_AND_KEEP)
 	{
 		anonymizer_keep_rows(anonymizer);
 		run = run_source(rows, NIL);
@@ -166,6 +211,23 @@ divide(AllRows *rows, int64 rows_counted)
 	partitions_recode(rows->parts, rows->witness, rows->witness_arg);
 }
 
+/* How many rows each cell has. */
+static void
+count_cells(AllRows *rows)
+{
+	const Histogram *classes = rows->anonymizer->classes;
+
+	rows->cells = palloc_extended(Max(classes->nclasses, 1) * sizeof(Cell *), MCXT_ALLOC_HUGE);
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		Cell *cell = classes->cells[class];
+
+		if (cell->rows == 0)
+			rows->cells[rows->ncells++] = cell;
+		cell->rows += classes->rows[class];
+	}
+}
+
 /* Recodes the whole source. */
 static void
 recode_source(AllRows *rows)
@@ -182,8 +244,13 @@ recode_source(AllRows *rows)
 	}
 	overflow = anonymizer_recode(anonymizer, rows->store, true);
 	if (overflow > 0)
+	{
 		divide(rows, overflow);
-	else if (rows->witness)
+		return;
+	}
+	if (rows->reading == READ_CELLS)
+		count_cells(rows);
+	if (rows->witness)
 		witness_cells(anonymizer, rows->witness, rows->witness_arg);
 }
 
@@ -239,7 +306,7 @@ prepare(AllRows *rows)
 	if (rows->reading == READ_TWICE)
 	{
 		rows->run = run_source(rows, NIL);
-		if (recoder_groups(anonymizer->recoder) && source_is_foreign(rows->run))
+		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
 			expect_counted_rows(rows);
 	}
 	MemoryContextSwitchTo(old);
@@ -329,12 +396,30 @@ next_of_block(AllRows *rows, TupleTableSlot **slot)
 	return found;
 }
 
+/* All rows of a cell come together: an order among them would tell of its classes. */
+static bool
+next_of_cell(AllRows *rows, Cell **cell)
+{
+	while (rows->at_cell < rows->ncells)
+	{
+		*cell = rows->cells[rows->at_cell];
+		if (rows->handed_out++ < (*cell)->rows)
+			return true;
+		rows->at_cell++;
+		rows->handed_out = 0;
+	}
+	return false;
+}
+
 static bool
 next_source_row(AllRows *rows, TupleTableSlot **slot)
 {
 	*slot = rows->slot;
 	switch (rows->reading)
 	{
+		case READ_AND_NOTE:
+		case READ_CELLS:
+			break;
 		case READ_TWICE:
 			return source_next(rows->run, slot);
 		case READ_AND_KEEP:
@@ -359,30 +444,52 @@ has_witness(AllRows *rows, const Cell *cell)
 	return cell ? cell->witnessed : rows->witness(rows->witness_arg, anonymizer_seen_codes(rows->anonymizer));
 }
 
+/* The next row of the source that is shown, and its cell, or null. */
+static bool
+next_shown_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!next_source_row(rows, slot))
+			return false;
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
+	*cell = NULL;
+	if (!anonymizer_groups(anonymizer))
+		return true;
+	*cell = anonymizer_cell(anonymizer);
+	if (*cell == NULL)
+		refuse_changed_source();
+	if (rows->left)
+		expect_row(rows);
+	return true;
+}
+
+static bool
+next_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+{
+	if (rows->reading == READ_AND_NOTE)
+		return notes_next(rows->anonymizer->notes, slot, cell);
+	if (rows->reading == READ_CELLS)
+		return next_of_cell(rows, cell);
+	return next_shown_row(rows, slot, cell);
+}
+
 /* The next published row; only the columns asked for are filled in. */
 bool
 allrows_next(AllRows *rows, Datum *values, bool *nulls)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
-	TupleTableSlot *slot;
+	TupleTableSlot *slot = NULL;
+	Cell *cell;
 
 	if (!rows->started)
 		prepare(rows);
-	while (next_source_row(rows, &slot))
+	while (next_row(rows, &slot, &cell))
 	{
-		Cell *cell = NULL;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
-			continue;
-		if (anonymizer_groups(anonymizer))
-		{
-			cell = anonymizer_cell(anonymizer);
-			if (cell == NULL)
-				refuse_changed_source();
-			if (rows->left)
-				expect_row(rows);
-		}
 		if (!has_witness(rows, cell))
 			continue;
 		anonymizer_publish(anonymizer, slot, cell, values, nulls);
@@ -421,6 +528,10 @@ allrows_rewind(AllRows *rows)
 		partitions_rewind(rows->parts);
 	if (rows->store)
 		tuplestore_rescan(rows->store);
+	if (anonymizer->notes)
+		notes_rewind(anonymizer->notes);
+	rows->at_cell = 0;
+	rows->handed_out = 0;
 	end_block(rows);
 	MemoryContextSwitchTo(old);
 }
@@ -437,6 +548,9 @@ allrows_end(AllRows *rows)
 		tuplestore_end(rows->store);
 	if (rows->parts)
 		partitions_end(rows->parts);
+	if (rows->anonymizer->notes)
+		notes_end(rows->anonymizer->notes);
+	rows->anonymizer->notes = NULL;
 	rows->run = NULL;
 	rows->store = NULL;
 	rows->slot = NULL;

@@ -13,6 +13,8 @@ typedef ClassTest Witness;
 typedef struct AllRows AllRows;
 
 extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* The same for those who ask for allrows_current. */
+extern AllRows *allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Only groups with a witness count; to be called before the first row is asked for. */
 extern void allrows_ask_witness(AllRows *rows, Witness witness, void *arg);
 extern Anonymizer *allrows_anonymizer(AllRows *rows);

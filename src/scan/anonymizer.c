@@ -185,21 +185,67 @@ list_shown(Anonymizer *anonymizer)
 	}
 }
 
+static Bitmapset *
+add_columns(Bitmapset *columns, const RowLayout *layout)
+{
+	ListCell *cell;
+
+	foreach (cell, layout->columns)
+		columns = bms_add_member(columns, lfirst_int(cell));
+	return columns;
+}
+
+static void
+set_published(Anonymizer *anonymizer, const Bitmapset *columns)
+{
+	memset(&anonymizer->published, 0, sizeof(RowLayout));
+	row_layout(&anonymizer->published, anonymizer->aview, columns);
+	anonymizer->nshown = 0;
+	list_shown(anonymizer);
+}
+
 /* From now on rows are kept, and read again for counting.  What is only counted is looked at like what is shown. */
 void
 anonymizer_keep_rows(Anonymizer *anonymizer)
 {
-	Bitmapset *columns = NULL;
-	ListCell *cell;
+	Bitmapset *columns = add_columns(add_columns(NULL, &anonymizer->published), &anonymizer->counted);
 
-	foreach (cell, anonymizer->published.columns)
-		columns = bms_add_member(columns, lfirst_int(cell));
-	foreach (cell, anonymizer->counted.columns)
-		columns = bms_add_member(columns, lfirst_int(cell));
-	memset(&anonymizer->published, 0, sizeof(RowLayout));
-	row_layout(&anonymizer->published, anonymizer->aview, consent_add_choices(anonymizer->aview, columns));
-	anonymizer->nshown = 0;
-	list_shown(anonymizer);
+	anonymizer->noting = false;
+	set_published(anonymizer, consent_add_choices(anonymizer->aview, columns));
+}
+
+/* What has to be known of a row, besides its class, to publish it. */
+static Bitmapset *
+noted_columns(const Anonymizer *anonymizer)
+{
+	const AView *aview = anonymizer->aview;
+	Bitmapset *noted = add_columns(NULL, &anonymizer->published);
+
+	for (int i = 0; i < aview->nquasi; i++)
+		noted = bms_del_member(noted, aview->quasi[i]);
+	/* Nobody's identifiers are shown where everybody's k is the view's. */
+	for (int i = 0; i < anonymizer->nids && aview->profile == NULL && aview->k > 0; i++)
+		noted = bms_del_member(noted, anonymizer->ids[i]);
+	return noted;
+}
+
+bool
+anonymizer_shows_cells_only(const Anonymizer *anonymizer)
+{
+	return anonymizer->aview->profile == NULL && bms_is_empty(noted_columns(anonymizer));
+}
+
+void
+anonymizer_note_rows(Anonymizer *anonymizer)
+{
+	Bitmapset *read = add_columns(add_columns(NULL, &anonymizer->published), &anonymizer->counted);
+
+	set_published(anonymizer, noted_columns(anonymizer));
+	if (anonymizer_shows_cells_only(anonymizer))
+		return;
+	anonymizer->noting = true;
+	memset(&anonymizer->counted, 0, sizeof(RowLayout));
+	row_layout(&anonymizer->counted, anonymizer->aview, read);
 }
 
 Anonymizer *
@@ -306,6 +352,14 @@ read_visible(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSl
 	return visible;
 }
 
+void
+anonymizer_recall(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
+{
+	anonymizer->row.k = consent_k(anonymizer->aview, layout, slot);
+	if (anonymizer->recoder->masked)
+		anonymizer->row.visible = read_visible(anonymizer, layout, slot);
+}
+
 bool
 anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting)
 {
@@ -407,10 +461,9 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		int column = aview->quasi[i];
-		int32 code = anonymizer->row.codes[i];
 
-		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[code];
-		nulls[column] = (cell ? cell->nulls[i] : code == NULL_CODE) ||
+		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[anonymizer->row.codes[i]];
+		nulls[column] = (cell ? cell->nulls[i] : anonymizer->row.codes[i] == NULL_CODE) ||
 						!consent_given(aview, &anonymizer->published, slot, column);
 	}
 }

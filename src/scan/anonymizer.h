@@ -49,6 +49,10 @@ typedef struct Anonymizer
 	struct ShownColumn *shown;
 	int32 *seen; /* work space */
 
+	/* What is counted is noted, too, to be published from there. */
+	bool noting;
+	struct Notes *notes; /* null where classes outgrew memory */
+
 	RecodeRow row; /* work space */
 	Histogram *classes; /* known classes and their cells */
 } Anonymizer;
@@ -59,16 +63,24 @@ extern void row_layout(RowLayout *layout, const AView *aview, const Bitmapset *c
 extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Rows that are kept are counted from what is published of them. */
 extern void anonymizer_keep_rows(Anonymizer *anonymizer);
+/*
+ * Rows are noted while they are counted (scan/notes.h) and published from notes;
+ * unless there is nothing to note, since they differ in nothing but their cells.
+ */
+extern void anonymizer_note_rows(Anonymizer *anonymizer);
+extern bool anonymizer_shows_cells_only(const Anonymizer *anonymizer);
 
 /* Reads a row of the source into codes; false if it is not to be shown at all. */
 extern bool anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting);
+/* What its choices say of a row that was read before. */
+extern void anonymizer_recall(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot);
 
 /* counting.c */
 
 /* Recodes the whole source; afterwards anonymizer->classes knows every class. */
 extern int64 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded);
-/* Counts the row just read. */
-extern void anonymizer_count(Anonymizer *anonymizer, Histogram *histogram);
+/* Counts the row just read; returns its class, or -1. */
+extern int anonymizer_count(Anonymizer *anonymizer, Histogram *histogram);
 extern void anonymizer_set_distributions(Anonymizer *anonymizer);
 extern void anonymizer_learn_distributions(Anonymizer *anonymizer);
 

@@ -8,6 +8,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "scan/notes.h"
 #include "scan/shards.h"
 
 /* Counts a sensitive value of the whole input. */
@@ -33,16 +34,19 @@ count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 }
 
 /* Counts the row just read: those in no group count as part of the whole input, too. */
-void
+int
 anonymizer_count(Anonymizer *anonymizer, Histogram *histogram)
 {
+	int class = -1;
+
 	if (histogram && anonymizer_groups(anonymizer))
-		histogram_add(histogram, &anonymizer->row);
+		class = histogram_add(histogram, &anonymizer->row);
 	if (anonymizer->recoder->t > 0 && !anonymizer->distributions_known)
 	{
 		for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
 			count_occurrence(anonymizer, i, anonymizer->row.sensitive[i]);
 	}
+	return class;
 }
 
 typedef struct NumberedCode
@@ -124,6 +128,14 @@ typedef struct Counting
 	int64 rows;
 } Counting;
 
+static void
+drop_notes(Anonymizer *anonymizer)
+{
+	if (anonymizer->notes)
+		notes_end(anonymizer->notes);
+	anonymizer->notes = NULL;
+}
+
 /*
  * Recoding needs about as much again as counting.  Returns whether there is any
  * use in reading on.
@@ -141,6 +153,7 @@ check_memory(Counting *counting)
 	counting->overflow = true;
 	counting->overflow_rows = counting->rows;
 	counting->histogram = NULL;
+	drop_notes(counting->anonymizer);
 	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
 }
 
@@ -158,9 +171,12 @@ count_row(void *arg, TupleTableSlot *slot)
 	}
 	if (anonymizer_read(anonymizer, counting->layout, slot, true))
 	{
-		anonymizer_count(anonymizer, counting->histogram);
+		int class = anonymizer_count(anonymizer, counting->histogram);
+
 		if (counting->keep)
 			tuplestore_puttupleslot(counting->keep, slot);
+		if (anonymizer->notes)
+			notes_add(anonymizer->notes, slot, class);
 	}
 	MemoryContextSwitchTo(old);
 	counting->rows += anonymizer->row.rows;
@@ -182,6 +198,17 @@ copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
 	return copy;
 }
 
+/* The source is about to be read, from the start: so are notes. */
+static void
+start_notes(Anonymizer *anonymizer, const RowLayout *layout, TupleDesc desc)
+{
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	drop_notes(anonymizer);
+	anonymizer->notes = notes_create(anonymizer, layout, &anonymizer->published, desc);
+	MemoryContextSwitchTo(old);
+}
+
 static void
 count_source(Counting *counting)
 {
@@ -191,6 +218,8 @@ count_source(Counting *counting)
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
+	if (anonymizer->noting)
+		start_notes(anonymizer, counting->layout, counting->desc);
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
@@ -241,7 +270,7 @@ count_again(Counting *counting, Tuplestorestate *kept)
 
 	recoder->most_individuals = recoder->most_k;
 	MemoryContextReset(CurrentMemoryContext);
-	counting->histogram = histogram_create(recoder, true);
+	counting->anonymizer->classes = counting->histogram = histogram_create(recoder, true);
 	counting->keep = NULL;
 	counting->rows = 0;
 	if (kept)
@@ -284,10 +313,7 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 	if (!anonymizer->distributions_known && (!counting.overflow || anonymizer->recoder->t > 0))
 		anonymizer_set_distributions(anonymizer);
 	if (!counting.overflow && told_too_few_apart(anonymizer->recoder))
-	{
 		count_again(&counting, keep);
-		anonymizer->classes = counting.histogram;
-	}
 	if (!counting.overflow)
 		recode(anonymizer->classes, 0, anonymizer->recoder->nsteps);
 	MemoryContextSwitchTo(old);

@@ -44,6 +44,8 @@ kanon_scan(PG_FUNCTION_ARGS)
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon published row", ALLOCSET_DEFAULT_SIZES);
 
+	/* What nobody is shown is not filled in. */
+	memset(nulls, true, aview->ncolumns * sizeof(bool));
 	check_access(fcinfo, aview);
 	if (aview->profile)
 		access_check(aview->view, aview->profile->purpose, aview->profile->recipient);

@@ -310,7 +310,7 @@ add_select_first(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_
 		on_source = conditions->region;
 		selected = plan_selected(paths, on_source);
 	}
-	if (on_source == NIL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || !source_is_stable(paths->aview))
+	if (on_source == NIL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || source_stability(paths->aview) == SOURCE_UNSTABLE)
 		return;
 	/* Witnesses would have to be looked for among all rows. */
 	if (conditions->witness != NIL && !probes)

@@ -160,36 +160,40 @@ unstable_walker(Node *node, void *context)
 }
 
 /* Foreign partitions hide behind their parent. */
-static bool
-has_unstable_table(const PlannedStmt *plan)
+static Stability
+stability_of_tables(const PlannedStmt *plan)
 {
+	Stability stability = SOURCE_STABLE;
 	ListCell *cell;
 
 	foreach (cell, plan->rtable)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
 
-		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE && !foreign_table_is_stable(rte->relid))
-			return true;
+		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_FOREIGN_TABLE)
+			continue;
+		if (!foreign_table_is_stable(rte->relid))
+			return SOURCE_UNSTABLE;
+		stability = SOURCE_STABLE_ELSEWHERE;
 	}
-	return false;
+	return stability;
 }
 
 /*
  * Plain tables under one snapshot give the same rows twice.  Views in the source
  * are not looked into: what is not known to be stable is read once and kept.
  */
-bool
-source_is_stable(const AView *aview)
+Stability
+source_stability(const AView *aview)
 {
 	if (unstable_walker((Node *) aview->source, NULL) ||
 		contain_volatile_functions_not_nextval((Node *) aview->source) ||
 		contain_volatile_functions((Node *) aview->source))
-		return false;
+		return SOURCE_UNSTABLE;
 	/* Citus reads its tables on other servers, each time as they are then. */
 	if (OidIsValid(get_extension_oid("citus", true)))
-		return false;
-	return !has_unstable_table(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL));
+		return SOURCE_UNSTABLE;
+	return stability_of_tables(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL));
 }
 
 /* A receiver that hands each row to a function. */
@@ -375,21 +379,6 @@ TupleDesc
 source_desc(const SourceRun *run)
 {
 	return run->desc->tupDesc;
-}
-
-bool
-source_is_foreign(const SourceRun *run)
-{
-	ListCell *cell;
-
-	foreach (cell, run->desc->plannedstmt->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
-
-		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_FOREIGN_TABLE)
-			return true;
-	}
-	return false;
 }
 
 void

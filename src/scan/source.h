@@ -30,7 +30,14 @@ extern Var *source_column(const AView *aview, int column);
 extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo params);
 
 /* May the source be run twice and give the same rows? */
-extern bool source_is_stable(const AView *aview);
+typedef enum Stability
+{
+	SOURCE_UNSTABLE,
+	SOURCE_STABLE_ELSEWHERE, /* some of it on other servers, which can count it for us */
+	SOURCE_STABLE
+} Stability;
+
+extern Stability source_stability(const AView *aview);
 
 typedef struct SourceRun SourceRun;
 /* false: no more rows are wanted */
@@ -42,8 +49,6 @@ extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* The next row, valid until the one after; false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
 extern TupleDesc source_desc(const SourceRun *run);
-/* Are there rows of other servers? */
-extern bool source_is_foreign(const SourceRun *run);
 extern void source_end(SourceRun *run);
 
 #endif
