@@ -35,6 +35,10 @@ struct AllRows
 	Witness witness;
 	void *witness_arg;
 
+	/* The second reading. */
+	List *conditions;
+	ParamListInfo params;
+	SourcePlan *selected;
 	SourceRun *run;
 	Tuplestorestate *store;
 	TupleTableSlot *slot; /* for rows of the store */
@@ -85,6 +89,12 @@ allrows_ask_witness(AllRows *rows, Witness witness, void *arg)
 	rows->witness_arg = arg;
 }
 
+void
+allrows_select(AllRows *rows, List *conditions)
+{
+	rows->conditions = conditions;
+}
+
 Anonymizer *
 allrows_anonymizer(AllRows *rows)
 {
@@ -123,6 +133,17 @@ run_source(AllRows *rows, List *order_by)
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
 
 	return source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+}
+
+/* The second reading, of what the conditions select. */
+static SourceRun *
+run_selected(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+
+	if (rows->selected == NULL)
+		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
+	return source_execute(rows->selected, rows->params, anonymizer->snapshot);
 }
 
 static List *
@@ -220,6 +241,23 @@ expect_row(AllRows *rows)
 	rows->all_left--;
 }
 
+/* Starts the second reading: where it is compared with the first, of all rows. */
+static void
+read_again(AllRows *rows)
+{
+	rows->run = run_selected(rows);
+	if (!recoder_groups(rows->anonymizer->recoder) || !source_is_foreign(source_planned(rows->run)))
+		return;
+	if (rows->conditions != NIL)
+	{
+		source_end(rows->run);
+		rows->conditions = NIL;
+		rows->selected = NULL;
+		rows->run = run_selected(rows);
+	}
+	expect_counted_rows(rows);
+}
+
 /* What has to happen before the first row. */
 static void
 prepare(AllRows *rows)
@@ -237,11 +275,7 @@ prepare(AllRows *rows)
 	else if (recoder_groups(anonymizer->recoder))
 		recode_source(rows);
 	if (rows->reading == READ_TWICE)
-	{
-		rows->run = run_source(rows, NIL);
-		if (recoder_groups(anonymizer->recoder) && source_is_foreign(rows->run))
-			expect_counted_rows(rows);
-	}
+		read_again(rows);
 	MemoryContextSwitchTo(old);
 }
 
@@ -404,15 +438,16 @@ allrows_current(const AllRows *rows, const Cell **cell)
 
 /* From the start again, with what is known so far. */
 void
-allrows_rewind(AllRows *rows)
+allrows_rewind(AllRows *rows, ParamListInfo params)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
+	rows->params = params;
 	if (rows->run)
 	{
 		source_end(rows->run);
-		rows->run = run_source(rows, rows->reading == READ_BLOCKS ? id_columns(anonymizer) : NIL);
+		rows->run = rows->reading == READ_BLOCKS ? run_source(rows, id_columns(anonymizer)) : run_selected(rows);
 		rows->ahead = NULL;
 	}
 	if (rows->left)

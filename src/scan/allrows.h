@@ -15,11 +15,14 @@ typedef struct AllRows AllRows;
 extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Only groups with a witness count; to be called before the first row is asked for. */
 extern void allrows_ask_witness(AllRows *rows, Witness witness, void *arg);
+/* Only rows that satisfy conditions on the source are wanted.  Where that saves nothing, others come, too. */
+extern void allrows_select(AllRows *rows, List *conditions);
 extern Anonymizer *allrows_anonymizer(AllRows *rows);
 extern bool allrows_next(AllRows *rows, Datum *values, bool *nulls);
 /* The source's row behind the last one, and its cell, or null. */
 extern TupleTableSlot *allrows_current(const AllRows *rows, const Cell **cell);
-extern void allrows_rewind(AllRows *rows);
+/* Starts (again) with these values of the conditions' parameters. */
+extern void allrows_rewind(AllRows *rows, ParamListInfo params);
 extern void allrows_end(AllRows *rows);
 
 /* Marks the cells of known classes that have a witness. */

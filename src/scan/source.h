@@ -31,6 +31,8 @@ extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo param
 
 /* May the source be run twice and give the same rows? */
 extern bool source_is_stable(const AView *aview);
+/* Does a plan read rows of other servers? */
+extern bool source_is_foreign(const PlannedStmt *plan);
 
 typedef struct SourceRun SourceRun;
 /* false: no more rows are wanted */
@@ -42,8 +44,14 @@ extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* The next row, valid until the one after; false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
 extern TupleDesc source_desc(const SourceRun *run);
-/* Are there rows of other servers? */
-extern bool source_is_foreign(const SourceRun *run);
+extern const PlannedStmt *source_planned(const SourceRun *run);
 extern void source_end(SourceRun *run);
+
+/* A query that is run again and again, each time after the last has ended, with other values of its parameters. */
+typedef struct SourcePlan SourcePlan;
+
+/* In the current memory context; so is each run. */
+extern SourcePlan *source_prepare(Query *query);
+extern SourceRun *source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot);
 
 #endif
