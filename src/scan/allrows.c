@@ -4,10 +4,11 @@
  *
  * Rows are counted and noted in one reading, and published from their notes.
  * Where rows differ in nothing but their cells, their number is all that has to be
- * known.  Other servers count their rows themselves, and are read a second time.  A
- * source that might not give the same rows twice, should its classes outgrow memory,
- * is kept as it is in a tuplestore.  With a block size, blocks of rows in the order
- * of their identifiers are kept and recoded one after the other.
+ * known.  Where conditions select few rows, and where other servers count their rows
+ * themselves, rows are not noted but read a second time.  A source that might not
+ * give the same rows twice, should its classes outgrow memory, is kept as it is in a
+ * tuplestore.  With a block size, blocks of rows in the order of their identifiers
+ * are kept and recoded one after the other.
  */
 #include "scan/allrows.h"
 
@@ -40,6 +41,10 @@ struct AllRows
 	Witness witness;
 	void *witness_arg;
 
+	/* The second reading. */
+	List *conditions;
+	ParamListInfo params;
+	SourcePlan *selected;
 	SourceRun *run;
 	Tuplestorestate *store;
 	TupleTableSlot *slot; /* for rows of the store */
@@ -80,10 +85,11 @@ choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
 }
 
 static AllRows *
-start(AView *aview, const Bitmapset *wanted, Snapshot snapshot, bool with_source)
+start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot, bool with_source)
 {
 	AllRows *rows = palloc0(sizeof(AllRows));
 
+	rows->conditions = conditions;
 	rows->reading = aview->block_size > 0 ? READ_BLOCKS : READ_TWICE;
 	if (rows->reading == READ_BLOCKS)
 	{
@@ -100,8 +106,10 @@ start(AView *aview, const Bitmapset *wanted, Snapshot snapshot, bool with_source
 	{
 		Stability stability = source_stability(aview);
 
-		rows->reading = choose_reading(rows->anonymizer, stability, with_source);
 		rows->elsewhere = stability == SOURCE_STABLE_ELSEWHERE;
+		if (stability != SOURCE_STABLE || aview->profile)
+			rows->conditions = NIL;
+		rows->reading = rows->conditions ? READ_TWICE : choose_reading(rows->anonymizer, stability, with_source);
 	}
 	/* A block is small enough to tell all of its individuals apart. */
 	if (rows->reading == READ_BLOCKS && rows->anonymizer->recoder->personal)
@@ -112,15 +120,15 @@ start(AView *aview, const Bitmapset *wanted, Snapshot snapshot, bool with_source
 }
 
 AllRows *
-allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+allrows_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot)
 {
-	return start(aview, wanted, snapshot, false);
+	return start(aview, wanted, conditions, snapshot, false);
 }
 
 AllRows *
 allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
-	return start(aview, wanted, snapshot, true);
+	return start(aview, wanted, NIL, snapshot, true);
 }
 
 void
@@ -168,6 +176,17 @@ run_source(AllRows *rows, List *order_by)
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
 
 	return source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+}
+
+/* The second reading, of what the conditions select. */
+static SourceRun *
+run_selected(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+
+	if (rows->selected == NULL)
+		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
+	return source_execute(rows->selected, rows->params, anonymizer->snapshot);
 }
 
 static List *
@@ -305,7 +324,7 @@ prepare(AllRows *rows)
 		recode_source(rows);
 	if (rows->reading == READ_TWICE)
 	{
-		rows->run = run_source(rows, NIL);
+		rows->run = run_selected(rows);
 		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
 			expect_counted_rows(rows);
 	}
@@ -511,15 +530,16 @@ allrows_current(const AllRows *rows, const Cell **cell)
 
 /* From the start again, with what is known so far. */
 void
-allrows_rewind(AllRows *rows)
+allrows_rewind(AllRows *rows, ParamListInfo params)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
+	rows->params = params;
 	if (rows->run)
 	{
 		source_end(rows->run);
-		rows->run = run_source(rows, rows->reading == READ_BLOCKS ? id_columns(anonymizer) : NIL);
+		rows->run = rows->reading == READ_BLOCKS ? run_source(rows, id_columns(anonymizer)) : run_selected(rows);
 		rows->ahead = NULL;
 	}
 	if (rows->left)

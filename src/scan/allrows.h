@@ -12,7 +12,8 @@ typedef ClassTest Witness;
 
 typedef struct AllRows AllRows;
 
-extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+/* Only rows that satisfy conditions on the source are wanted.  Where that saves nothing, others come, too. */
+extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot);
 /* The same for those who ask for allrows_current. */
 extern AllRows *allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Only groups with a witness count; to be called before the first row is asked for. */
@@ -21,7 +22,8 @@ extern Anonymizer *allrows_anonymizer(AllRows *rows);
 extern bool allrows_next(AllRows *rows, Datum *values, bool *nulls);
 /* The source's row behind the last one, and its cell, or null. */
 extern TupleTableSlot *allrows_current(const AllRows *rows, const Cell **cell);
-extern void allrows_rewind(AllRows *rows);
+/* Starts (again) with these values of the conditions' parameters. */
+extern void allrows_rewind(AllRows *rows, ParamListInfo params);
 extern void allrows_end(AllRows *rows);
 
 /* Marks the cells of known classes that have a witness. */

@@ -130,18 +130,13 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 
 	if (state->aview->profile)
 		access_check(state->aview->view, state->aview->profile->purpose, state->aview->profile->recipient);
+	state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
 	if (state->plan == PLAN_ANONYMIZE_FIRST)
-		state->rows = allrows_start(state->aview, state->wanted, estate->es_snapshot);
+		state->rows = allrows_start(state->aview, state->wanted, list_nth(private, PRIVATE_CONDITIONS), estate->es_snapshot);
 	else if (state->plan == PLAN_STORED)
-	{
-		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
 		state->stored = storedrows_start(state->aview, state->wanted, state->witness != NULL, estate->es_snapshot);
-	}
 	else if (state->plan == PLAN_SELECT_FIRST)
-	{
-		state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
 		state->selection = selection_start(state->aview, state->wanted, list_nth(private, PRIVATE_CONDITIONS), estate->es_snapshot);
-	}
 	if (state->witness)
 	{
 		state->witness_slot = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
@@ -255,6 +250,19 @@ select_stored(AViewScanState *state)
 	MemoryContextSwitchTo(old);
 }
 
+/* With the parameters as they are now. */
+static void
+start_selecting(AViewScanState *state)
+{
+	if (state->rows)
+		allrows_rewind(state->rows, read_parameters(state));
+	else if (state->selection)
+		selection_rewind(state->selection, read_parameters(state));
+	else if (state->stored)
+		select_stored(state);
+	state->selecting = true;
+}
+
 static void
 add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 {
@@ -278,22 +286,14 @@ next_row(ScanState *node)
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	if (!state->selecting)
+		start_selecting(state);
 	if (state->rows)
 		found = allrows_next(state->rows, slot->tts_values, slot->tts_isnull);
 	else if (state->selection)
-	{
-		if (!state->selecting)
-			selection_rewind(state->selection, read_parameters(state));
-		state->selecting = true;
 		found = selection_next(state->selection, slot->tts_values, slot->tts_isnull);
-	}
 	else if (state->stored)
-	{
-		if (!state->selecting)
-			select_stored(state);
-		state->selecting = true;
 		found = storedrows_next(state->stored, slot->tts_values, slot->tts_isnull);
-	}
 	if (found && state->whole_row)
 		add_whole_row(state, slot);
 	MemoryContextSwitchTo(old);
@@ -347,8 +347,6 @@ rescan(CustomScanState *node)
 {
 	AViewScanState *state = (AViewScanState *) node;
 
-	if (state->rows)
-		allrows_rewind(state->rows);
 	state->selecting = false;
 	ExecScanReScan(&node->ss);
 }

@@ -129,7 +129,12 @@ show_source(AViewScanState *state, ExplainState *es)
 	groups = state->plan == PLAN_ANONYMIZE_FIRST && aview->block_size == 0 ? shards_groups(aview, columns) : NULL;
 	if (groups)
 		show_plan(state, "Histogram", groups, es);
-	show_plan(state, "Source", source_query(aview, source_least(aview), conditions, NIL), es);
+	/* All of it is counted, and what is selected is read again. */
+	if (state->plan == PLAN_ANONYMIZE_FIRST)
+		show_plan(state, "Source", source_query(aview, source_least(aview), NIL, NIL), es);
+	if (state->plan != PLAN_ANONYMIZE_FIRST || conditions != NIL)
+		show_plan(state, state->plan == PLAN_ANONYMIZE_FIRST ? "Selected" : "Source",
+				  source_query(aview, source_least(aview), conditions, NIL), es);
 }
 
 void

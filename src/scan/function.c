@@ -64,7 +64,7 @@ kanon_scan(PG_FUNCTION_ARGS)
 		storedrows_rewind(stored, NIL, NIL, NULL);
 	}
 	else
-		rows = allrows_start(aview, wanted, GetActiveSnapshot());
+		rows = allrows_start(aview, wanted, NIL, GetActiveSnapshot());
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);

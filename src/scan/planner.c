@@ -29,6 +29,7 @@
 
 #include "hierarchy/catalog.h"
 #include "scan/conditions.h"
+#include "scan/costs.h"
 #include "scan/region.h"
 #include "scan/selection.h"
 #include "scan/source.h"
@@ -48,15 +49,6 @@ static set_rel_pathlist_hook_type next_pathlist_hook = NULL;
 
 /* What an estimate is said to be where it must not be told. */
 #define HIDDEN_ROWS 1000
-
-/* What k is taken for where each row has one of its own. */
-#define USUAL_K 5
-
-/* An index is there to find cells by if a lookup costs less than this share of a scan. */
-#define INDEXED_SHARE 0.01
-
-/* A row through an index costs so much more than in a scan. */
-#define BY_INDEX_FACTOR 4
 
 /* Other relations that are tried, alone or together, as the outer side of a join. */
 #define MAX_JOINING_SETS 8
@@ -182,8 +174,9 @@ typedef struct ViewPaths
 	RelOptInfo *rel;
 	Index rti;
 	AView *aview;
-	double rows; /* of the source */
-	Cost cost;	 /* of reading it */
+	Plan *source;  /* reading all of it */
+	bool stable;   /* twice gives the same */
+	bool selected; /* a second reading may be of selected rows only */
 } ViewPaths;
 
 static CustomPath *
@@ -201,68 +194,49 @@ make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
 	return path;
 }
 
-/* Turning a row's values into codes, and finding its class. */
-static Cost
-cost_of_coding(const AView *aview)
+/* The conditions that a path is for, and what they select. */
+typedef struct Asking
 {
-	return (aview->nquasi + 1) * 2 * cpu_operator_cost;
+	Conditions conditions;
+	ParamPathInfo *param_info; /* other relations that they need; null: none */
+	double loops;			   /* how often these will ask */
+	List *on_source;
+	Plan *selected; /* what the source gives then; null: they say nothing to it */
+	double rows;	/* of the view */
+} Asking;
+
+/* How many rows the relations bring that a path depends on: those of the smallest, as PostgreSQL has it for indexes. */
+static double
+expect_loops(PlannerInfo *root, const ParamPathInfo *param_info)
+{
+	double loops = 0;
+	int relid = -1;
+
+	while (param_info && (relid = bms_next_member(param_info->ppi_req_outer, relid)) >= 0)
+	{
+		RelOptInfo *other = relid < root->simple_rel_array_size ? root->simple_rel_array[relid] : NULL;
+
+		if (other && other->rows > 0 && (loops == 0 || other->rows < loops))
+			loops = other->rows;
+	}
+	return Max(loops, 1);
 }
 
-/* Reading the source twice, coding each row twice. */
+/*
+ * Reading rows by a plan, and publishing them, at a cost for each; counting has to
+ * be done once, however often they are asked for.
+ */
 static void
-cost_anonymize_first(ViewPaths *paths, Conditions *conditions, Path *path)
+cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost each, Cost counting, Path *path)
 {
 	QualCost qual;
-	Cost code = cost_of_coding(paths->aview);
-	bool groups = aview_groups(paths->aview);
+	Cost once = counting / asking->loops;
 
-	cost_qual_eval(&qual, list_concat_copy(conditions->post, conditions->pre), paths->root);
-	path->startup_cost = (groups ? paths->cost + code * paths->rows : 0) + qual.startup;
-	path->total_cost = path->startup_cost + paths->cost + (code + cpu_tuple_cost + qual.per_tuple) * paths->rows;
-}
-
-/*
- * The most that looking for cells costs where an index finds them: a share of the
- * source's rows, one by one, and then all of it once, because it was too much.
- */
-static Cost
-cost_of_giving_up(const ViewPaths *paths, const Plan *probe)
-{
-	if (probe->total_cost > paths->cost * INDEXED_SHARE)
-		return disable_cost;
-	return paths->cost * (1 + WORTHWHILE_SHARE * BY_INDEX_FACTOR) + cost_of_coding(paths->aview) * paths->rows;
-}
-
-/*
- * Reading what is selected, and for each row a few lookups of cells around it.
- * A cell around a row holds about k rows, if there is an index to find them by.
- */
-static bool
-cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
-{
-	AView *aview = paths->aview;
-	double members = aview->profile ? Max(aview->k, USUAL_K) : aview->k;
-	Plan *probe;
-	double probed;
-	Cost probing;
-
-	path->rows = clamp_row_est(selected->plan_rows);
-	path->startup_cost = selected->startup_cost;
-	path->total_cost = selected->total_cost + path->rows * cpu_tuple_cost;
-	if (!aview_groups(aview))
-		return true;
-	if (region_template(aview) == NIL)
-		return false;
-	probe = source_plan(source_query(aview, source_least(aview), region_template(aview), NIL), false, NULL)->planTree;
-	/* Groups of k rows are shared by the selected; larger cells cost more. */
-	probed = path->rows * 3;
-	probing = probed * (probe->total_cost + members * cpu_tuple_cost * (aview->nquasi + 1) + 100 * cpu_operator_cost);
-	path->total_cost += Min(probing, cost_of_giving_up(paths, probe));
-	if (probes)
-		path->total_cost += path->rows * (probe->total_cost + members * cpu_tuple_cost);
-	if (aview->t > 0)
-		path->total_cost += paths->cost;
-	return true;
+	cost_qual_eval(&qual, list_concat_copy(asking->conditions.post, asking->conditions.pre), paths->root);
+	path->rows = asking->rows;
+	path->startup_cost = once + reading->startup_cost + qual.startup + cost_of_restart();
+	path->total_cost = once + reading->total_cost + qual.startup + cost_of_restart() +
+					   (each + cpu_tuple_cost + qual.per_tuple) * reading->plan_rows;
 }
 
 /*
@@ -273,9 +247,9 @@ cost_select_first(ViewPaths *paths, Plan *selected, bool probes, Path *path)
 
 /* Of the rows that the source would select, those that satisfy the other conditions. */
 static double
-estimate_rows(ViewPaths *paths, Conditions *conditions, Plan *selected)
+estimate_rows(ViewPaths *paths, const Conditions *conditions, const Plan *selected)
 {
-	double rows = selected ? selected->plan_rows : paths->rows;
+	double rows = selected ? selected->plan_rows : paths->source->plan_rows;
 
 	return clamp_row_est(rows * pow(PUBLISHED_SELECTIVITY, list_length(conditions->post) + list_length(conditions->witness)));
 }
@@ -289,36 +263,101 @@ plan_selected(ViewPaths *paths, List *on_source)
 	return source_plan(source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
 }
 
-/* The plan that selects first, if there is anything to select by. */
+/* What some clauses ask for.  Our own knowledge of rows takes the place of PostgreSQL's guess about a function. */
 static void
-add_select_first(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_info)
+ask(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
 {
 	List *parameters = NIL;
-	List *on_source = conditions_for_source(paths->aview, paths->rti, conditions->pre, &parameters);
-	Plan *selected = plan_selected(paths, on_source);
-	bool probes = on_source == NIL && conditions->region != NIL;
-	double rows = estimate_rows(paths, conditions, selected);
+
+	conditions_split(paths->aview, paths->rti, extract_actual_clauses(clauses, false),
+					 derived_conditions(paths->root, paths->rel), &asking->conditions);
+	asking->param_info = param_info;
+	asking->loops = expect_loops(paths->root, param_info);
+	if (asking->conditions.never)
+		return;
+	asking->on_source = conditions_for_source(paths->aview, paths->rti, asking->conditions.pre, &parameters);
+	asking->selected = plan_selected(paths, asking->on_source);
+	asking->rows = estimate_rows(paths, &asking->conditions, asking->selected);
+	if (param_info)
+		param_info->ppi_rows = asking->rows;
+	else
+		paths->rel->rows = asking->rows;
+}
+
+/* The plan that anonymizes all rows first; those that are selected are then read again, or all are noted. */
+static void
+add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
+{
+	Cost counting = aview_groups(paths->aview) ? cost_of_counting(paths->aview, paths->source) : 0;
+	Plan notes = {.plan_rows = paths->source->plan_rows, .total_cost = cost_of_noting(paths->source)};
+	CustomPath *path = make_path(paths, PLAN_ANONYMIZE_FIRST, asking->param_info);
+
+	path->custom_private = lappend(path->custom_private, makeInteger(selects));
+	if (selects)
+		cost_reading(paths, asking, asking->selected, cost_of_coding(paths->aview), counting, &path->path);
+	else
+		cost_reading(paths, asking, counting > 0 ? &notes : paths->source, 0, counting, &path->path);
+	add_path(paths->rel, &path->path);
+}
+
+/* Would looking for a single cell be given up?  Then its cost need not be known. */
+static bool
+is_hopeless(const ViewPaths *paths)
+{
+	return kanon_plan == CHOOSE_AUTO && paths->selected && aview_groups(paths->aview) &&
+		   cost_of_query() > cost_of_counting(paths->aview, paths->source) * PATIENCE;
+}
+
+/* What counting the rows of a class reads of each, which an index may have. */
+static List *
+counted_columns(const AView *aview)
+{
+	List *columns = aview->profile ? source_least(aview) : NIL;
+
+	for (int i = 0; i < aview->nsource; i++)
+	{
+		if (i < aview->ncolumns && (aview->columns[i].role == ROLE_QUASI || (aview->columns[i].role == ROLE_ID && !aview_counts_rows(aview))))
+			columns = lappend_int(columns, i);
+	}
+	return columns;
+}
+
+/* What looking for the cells of the selected rows costs; false if that cannot be done. */
+static bool
+cost_probing(ViewPaths *paths, const Asking *asking, const Plan *selected, bool probes, Cost *cost)
+{
+	List *region = region_template(paths->aview);
+	Plan *probe;
+
+	*cost = 0;
+	if (!aview_groups(paths->aview))
+		return true;
+	if (region == NIL)
+		return false;
+	probe = source_plan(source_query(paths->aview, counted_columns(paths->aview), region, NIL), false, NULL)->planTree;
+	/* The groups of witnesses are read once more. */
+	*cost = cost_of_probing(paths->aview, paths->source, probe, selected->plan_rows * asking->loops * (probes ? 1.5 : 1));
+	return true;
+}
+
+/* The plan that selects first, if there is anything to select by. */
+static void
+add_select_first(ViewPaths *paths, const Asking *asking)
+{
+	bool probes = asking->on_source == NIL && asking->conditions.region != NIL;
+	Plan *selected = probes ? plan_selected(paths, asking->conditions.region) : asking->selected;
+	Cost probing;
 	CustomPath *path;
 
-	/* Our own knowledge, in place of PostgreSQL's guess about a function. */
-	if (param_info)
-		param_info->ppi_rows = rows;
-	else
-		paths->rel->rows = rows;
-	if (probes)
-	{
-		on_source = conditions->region;
-		selected = plan_selected(paths, on_source);
-	}
-	if (on_source == NIL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || source_stability(paths->aview) == SOURCE_UNSTABLE)
+	if (selected == NULL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || !paths->stable)
 		return;
 	/* Witnesses would have to be looked for among all rows. */
-	if (conditions->witness != NIL && !probes)
+	if (asking->conditions.witness != NIL && !probes)
 		return;
-	path = make_path(paths, PLAN_SELECT_FIRST, param_info);
-	if (!cost_select_first(paths, selected, probes, &path->path))
+	if (is_hopeless(paths) || !cost_probing(paths, asking, selected, probes, &probing))
 		return;
-	path->path.rows = rows;
+	path = make_path(paths, PLAN_SELECT_FIRST, asking->param_info);
+	cost_reading(paths, asking, selected, cost_of_coding(paths->aview), probing, &path->path);
 	if (kanon_plan == CHOOSE_SELECT_FIRST)
 		path->path.startup_cost = path->path.total_cost = 0;
 	add_path(paths->rel, &path->path);
@@ -374,23 +413,33 @@ joining_relations(ViewPaths *paths)
 
 /* The plan that reads stored groups, alone or with values that other relations ask for. */
 static void
-add_stored(ViewPaths *paths, Conditions *conditions, ParamPathInfo *param_info)
+add_stored(ViewPaths *paths, const Asking *asking)
 {
 	List *parameters = NIL;
-	List *on_rows = conditions_for_source(paths->aview, paths->rti, conditions->pre, &parameters);
+	const Conditions *conditions = &asking->conditions;
 	int asked = list_length(conditions_asked(paths->aview, paths->rti, list_concat_copy(conditions->post, conditions->witness), &parameters));
-	CustomPath *path = make_path(paths, PLAN_STORED, param_info);
-	Plan *selected = plan_selected(paths, on_rows);
-	double rows = estimate_rows(paths, conditions, selected);
+	CustomPath *path = make_path(paths, PLAN_STORED, asking->param_info);
 
-	if (param_info)
-		param_info->ppi_rows = rows;
-	else
-		paths->rel->rows = rows;
-	path->path.rows = rows;
+	path->path.rows = asking->rows;
 	path->path.startup_cost = 0;
-	path->path.total_cost = (selected ? selected->total_cost : paths->cost) * pow(PUBLISHED_SELECTIVITY, asked);
+	path->path.total_cost = (asking->selected ? asking->selected : paths->source)->total_cost * pow(PUBLISHED_SELECTIVITY, asked);
 	add_path(paths->rel, &path->path);
+}
+
+static void
+add_plans(ViewPaths *paths, const Asking *asking)
+{
+	if (paths->aview->materialized)
+	{
+		add_stored(paths, asking);
+		return;
+	}
+	add_select_first(paths, asking);
+	if (paths->selected && asking->selected)
+		add_anonymize_first(paths, asking, true);
+	/* For each row of another relation all of them would be read again. */
+	if (asking->param_info == NULL)
+		add_anonymize_first(paths, asking, false);
 }
 
 /* The paper's semijoin: rows of another relation select those of the view. */
@@ -402,47 +451,32 @@ add_join_paths(ViewPaths *paths)
 	foreach (cell, joining_relations(paths))
 	{
 		ParamPathInfo *info = get_baserel_parampathinfo(paths->root, paths->rel, lfirst(cell));
-		List *clauses = list_concat_copy(paths->rel->baserestrictinfo, info->ppi_clauses);
-		Conditions conditions;
+		Asking asking = {0};
 
-		conditions_split(paths->aview, paths->rti, extract_actual_clauses(clauses, false),
-						 derived_conditions(paths->root, paths->rel), &conditions);
-		if (paths->aview->materialized)
-			add_stored(paths, &conditions, info);
-		else
-			add_select_first(paths, &conditions, info);
+		ask(paths, list_concat_copy(paths->rel->baserestrictinfo, info->ppi_clauses), info, &asking);
+		if (!asking.conditions.never)
+			add_plans(paths, &asking);
 	}
 }
 
 static void
 add_paths(ViewPaths *paths)
 {
-	Conditions conditions;
+	Asking asking = {0};
 	CustomPath *path;
-	List *clauses = extract_actual_clauses(paths->rel->baserestrictinfo, false);
 
-	conditions_split(paths->aview, paths->rti, clauses, derived_conditions(paths->root, paths->rel), &conditions);
-	paths->rel->tuples = paths->rows;
+	paths->rel->tuples = paths->source->plan_rows;
 	paths->rel->pathlist = NIL;
 	paths->rel->partial_pathlist = NIL;
-	if (conditions.never)
+	ask(paths, paths->rel->baserestrictinfo, NULL, &asking);
+	if (asking.conditions.never)
 	{
 		path = make_path(paths, PLAN_NOTHING, NULL);
 		path->path.rows = 0;
 		add_path(paths->rel, &path->path);
 		return;
 	}
-	if (paths->aview->materialized)
-	{
-		add_stored(paths, &conditions, NULL);
-		add_join_paths(paths);
-		return;
-	}
-	add_select_first(paths, &conditions, NULL);
-	path = make_path(paths, PLAN_ANONYMIZE_FIRST, NULL);
-	path->path.rows = paths->rel->rows;
-	cost_anonymize_first(paths, &conditions, &path->path);
-	add_path(paths->rel, &path->path);
+	add_plans(paths, &asking);
 	add_join_paths(paths);
 }
 
@@ -490,7 +524,7 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 {
 	FuncExpr *call;
 	ViewPaths paths = {.root = root, .rel = rel, .rti = rti};
-	Plan *source;
+	Stability stability;
 	int32 id;
 
 	if (next_pathlist_hook)
@@ -511,9 +545,11 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	/* A changed definition or hierarchy makes this plan stale. */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, paths.aview->view);
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, kanon_relation(DGH_TABLE));
-	source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL)->planTree;
-	paths.rows = source->plan_rows;
-	paths.cost = source->total_cost;
+	paths.source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL)->planTree;
+	stability = source_stability(paths.aview);
+	paths.stable = stability != SOURCE_UNSTABLE;
+	/* What is kept is all kept; rows of other servers are all compared with what was counted. */
+	paths.selected = stability == SOURCE_STABLE && !paths.aview->profile && paths.aview->block_size == 0;
 	add_paths(&paths);
 	hide_estimates(&paths);
 }
@@ -579,6 +615,8 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	}
 	else
 	{
+		if (plan == PLAN_ANONYMIZE_FIRST && intVal(lthird(path->custom_private)))
+			on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		conditions.post = list_concat_unique_ptr(conditions.pre, conditions.post);
 		conditions.pre = NIL;
 	}

@@ -5,8 +5,8 @@
  * First the source is asked for the rows that satisfy the conditions.  Then, for
  * the class of each, the members of a cell around it are read, in which the row
  * is published or not; if not, those of a larger cell.  All classes of that cell
- * are settled at once.  When that has read about as much as the whole source
- * holds, the whole source is recoded instead: the plan turns into
+ * are settled at once.  Before that costs more than a share of counting the whole
+ * source, the whole source is recoded instead: the plan turns into
  * Anonymize-then-Select by itself, with the same answer.
  */
 #include "scan/selection.h"
@@ -15,25 +15,29 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "scan/aviewscan.h"
+#include "scan/costs.h"
 #include "scan/region.h"
 
+/* Whoever asks for this plan gets it, on small tables as well. */
 #define ALWAYS_WORTHWHILE 1000
 
 struct Selection
 {
 	Anonymizer *anonymizer;
 	List *conditions;
-	ParamListInfo params;
+	SourcePlan *selected; /* rows by the conditions */
 	SourceRun *run;
-	int32 *codes; /* of the row at hand */
-	int64 budget; /* rows that cells may still read */
+	int32 *codes;  /* of the row at hand */
+	Cost budget;   /* what looking for cells may still cost */
+	bool budgeted; /* that is known */
 	bool complete; /* every class is known */
 
 	/* Whole groups of witnesses. */
 	Witness witness;
 	void *witness_arg;
 	List *cells; /* groups still to be handed out */
-	Cell *cell;	 /* the one at hand */
+	Cell *cell;	 /* the one at hand; null: all that have a witness, together */
 	bool witnessed;
 };
 
@@ -49,7 +53,6 @@ selection_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapsho
 	selection->anonymizer = anonymizer;
 	selection->conditions = conditions;
 	selection->codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
-	selection->budget = -1;
 	return selection;
 }
 
@@ -66,12 +69,11 @@ selection_anonymizer(Selection *selection)
 	return selection->anonymizer;
 }
 
-static SourceRun *
-run_query(Selection *selection, const RowLayout *layout, List *conditions, ParamListInfo params)
+/* The rows of conditions, as they are published or counted. */
+static Query *
+make_query(const Selection *selection, const RowLayout *layout, List *conditions)
 {
-	Query *query = source_query(selection->anonymizer->aview, layout->columns, conditions, NIL);
-
-	return source_start(source_plan(query, false, params), params, selection->anonymizer->snapshot);
+	return source_query(selection->anonymizer->aview, layout->columns, conditions, NIL);
 }
 
 static void
@@ -82,18 +84,53 @@ end_run(Selection *selection)
 	selection->run = NULL;
 }
 
-void
-selection_rewind(Selection *selection, ParamListInfo params)
+static void
+forget_witnesses(Selection *selection)
 {
-	MemoryContext old = MemoryContextSwitchTo(selection->anonymizer->context);
+	Histogram *classes = selection->anonymizer->classes;
 
-	end_run(selection);
-	selection->params = params;
-	selection->run = run_query(selection, &selection->anonymizer->published, selection->conditions, params);
+	for (int class = 0; selection->witness && class < classes->nclasses; class ++)
+	{
+		if (classes->cells[class])
+			classes->cells[class]->witnessed = false;
+	}
 	selection->cells = NIL;
 	selection->cell = NULL;
 	selection->witnessed = false;
+}
+
+void
+selection_rewind(Selection *selection, ParamListInfo params)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	end_run(selection);
+	forget_witnesses(selection);
+	if (selection->selected == NULL)
+		selection->selected = source_prepare(make_query(selection, &anonymizer->published, selection->conditions));
+	selection->run = source_execute(selection->selected, params, anonymizer->snapshot);
 	MemoryContextSwitchTo(old);
+}
+
+/* May this much still be spent on cells?  Then it is spent. */
+static bool
+spend(Selection *selection, Cost cost)
+{
+	if (!selection->budgeted)
+	{
+		Anonymizer *anonymizer = selection->anonymizer;
+		PlannedStmt *source = source_plan(make_query(selection, &anonymizer->counted, NIL), false, NULL);
+
+		selection->budget = cost_of_counting(anonymizer->aview, source->planTree) * PATIENCE;
+		if (kanon_plan == CHOOSE_SELECT_FIRST)
+			selection->budget = Max(selection->budget, ALWAYS_WORTHWHILE);
+		selection->budgeted = true;
+	}
+	if (cost > selection->budget)
+		return false;
+	selection->budget -= cost;
+	return true;
 }
 
 static void
@@ -107,24 +144,41 @@ recode_all(Selection *selection)
 	selection->complete = true;
 }
 
+/* Starts a query for the members of a cell; null if it costs too much. */
+static SourceRun *
+run_cell(Selection *selection, const RowLayout *layout, List *conditions)
+{
+	PlannedStmt *plan;
+
+	if (conditions == NIL || !spend(selection, cost_of_query()))
+		return NULL;
+	plan = source_plan(make_query(selection, layout, conditions), false, NULL);
+	if (!spend(selection, plan->planTree->total_cost))
+		return NULL;
+	return source_start(plan, NULL, selection->anonymizer->snapshot);
+}
+
 /* Counts the members of a cell; false if they are too many. */
 static bool
 count_cell(Selection *selection, List *conditions, int step, Histogram *histogram)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
-	SourceRun *run = run_query(selection, &anonymizer->counted, conditions, NULL);
+	SourceRun *run = run_cell(selection, &anonymizer->counted, conditions);
+	Cost coding = cost_of_coding(anonymizer->aview);
+	bool affordable = run != NULL;
 	TupleTableSlot *slot;
 
-	while (selection->budget > 0 && source_next(run, &slot))
+	while (affordable && source_next(run, &slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		selection->budget--;
+		affordable = spend(selection, coding);
 		if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
 			recoder_together(anonymizer->recoder, step, anonymizer->row.codes, selection->codes))
 			histogram_add(histogram, &anonymizer->row);
 	}
-	source_end(run);
-	return selection->budget > 0;
+	if (run)
+		source_end(run);
+	return affordable;
 }
 
 /* Keeps what a cell's recoding has settled. */
@@ -151,7 +205,7 @@ probe(Selection *selection, int step)
 	MemoryContext old = MemoryContextSwitchTo(work);
 	List *conditions = region_of_codes(anonymizer->aview, anonymizer->recoder, step, selection->codes);
 	Histogram *histogram = histogram_create(anonymizer->recoder, true);
-	bool counted = conditions != NIL && count_cell(selection, conditions, step, histogram);
+	bool counted = count_cell(selection, conditions, step, histogram);
 
 	if (counted)
 		recode(histogram, 0, step);
@@ -191,8 +245,6 @@ settle(Selection *selection)
 	Cell *cell = known_cell(selection);
 	int stride = 1;
 
-	if (selection->budget < 0)
-		selection->budget = Max(ALWAYS_WORTHWHILE, (int64) (source_rows(selection->anonymizer) * WORTHWHILE_SHARE));
 	if (cell == NULL)
 		anonymizer_learn_distributions(selection->anonymizer);
 	/* Larger and larger cells: every step would often be a step for nothing. */
@@ -244,8 +296,9 @@ find_witnesses(Selection *selection, TupleTableSlot **slot)
 			return true;
 		old = MemoryContextSwitchTo(anonymizer->context);
 		cell = settle(selection);
-		if (!cell->suppressed && !list_member_ptr(selection->cells, cell))
+		if (!cell->suppressed && !cell->witnessed)
 			selection->cells = lappend(selection->cells, cell);
+		cell->witnessed = !cell->suppressed;
 		MemoryContextSwitchTo(old);
 	}
 	selection->witnessed = true;
@@ -268,9 +321,34 @@ cell_conditions(Selection *selection, const Cell *cell)
 	return NIL;
 }
 
+/* Starts reading the next group of a witness, or, where a query for each costs too much, all that are left at once. */
+static void
+read_members(Selection *selection)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	Cell *cell;
+
+	end_run(selection);
+	if (selection->cells == NIL)
+		return;
+	cell = linitial(selection->cells);
+	selection->cells = list_delete_first(selection->cells);
+	if (!selection->complete)
+		selection->run = run_cell(selection, &anonymizer->published, cell_conditions(selection, cell));
+	if (selection->run)
+	{
+		selection->cell = cell;
+		cell->witnessed = false; /* it has been read */
+		return;
+	}
+	selection->cell = NULL;
+	selection->cells = NIL;
+	selection->run = source_start(source_plan(make_query(selection, &anonymizer->published, NIL), false, NULL), NULL, anonymizer->snapshot);
+}
+
 /* The next member of a witness's group. */
 static bool
-next_member(Selection *selection, TupleTableSlot **slot)
+next_member(Selection *selection, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	MemoryContext old;
@@ -279,17 +357,12 @@ next_member(Selection *selection, TupleTableSlot **slot)
 	{
 		while (next_selected(selection, slot))
 		{
-			if (anonymizer_groups(anonymizer) && selection->cell && known_cell(selection) == selection->cell)
+			*cell = anonymizer_groups(anonymizer) ? known_cell(selection) : NULL;
+			if (*cell && (selection->cell ? *cell == selection->cell : (*cell)->witnessed))
 				return true;
 		}
 		old = MemoryContextSwitchTo(anonymizer->context);
-		end_run(selection);
-		if (selection->cells != NIL)
-		{
-			selection->cell = linitial(selection->cells);
-			selection->cells = list_delete_first(selection->cells);
-			selection->run = run_query(selection, &anonymizer->published, cell_conditions(selection, selection->cell), NULL);
-		}
+		read_members(selection);
 		MemoryContextSwitchTo(old);
 		if (selection->run == NULL)
 			return false;
@@ -305,9 +378,8 @@ selection_next(Selection *selection, Datum *values, bool *nulls)
 
 	if (selection->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
 	{
-		if (!next_member(selection, &slot))
+		if (!next_member(selection, &slot, &cell))
 			return false;
-		cell = selection->cell;
 	}
 	else if (!selection->witness)
 	{

@@ -9,9 +9,6 @@
 #include "scan/allrows.h"
 #include "scan/anonymizer.h"
 
-/* Cells are read as long as this share of the source's rows is not exceeded. */
-#define WORTHWHILE_SHARE 0.1
-
 typedef struct Selection Selection;
 
 /*

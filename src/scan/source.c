@@ -4,6 +4,7 @@
  */
 #include "scan/source.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
@@ -20,7 +21,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "scan/costs.h"
 #include "scan/shards.h"
 
 /* Rows fetched at a time where the caller pulls them. */
@@ -132,7 +135,71 @@ source_plan(Query *query, bool parallel, ParamListInfo params)
 	return planner(linitial_node(Query, rewritten), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
 }
 
-/* Anything whose rows may depend on when, or in which order, it runs. */
+struct SourcePlan
+{
+	Query *query;
+	MemoryContext context; /* of the plan for the last values */
+	PlannedStmt *latest;
+	PlannedStmt *generic; /* for any values */
+};
+
+SourcePlan *
+source_prepare(Query *query)
+{
+	SourcePlan *prepared = palloc0(sizeof(SourcePlan));
+
+	prepared->query = query;
+	prepared->context = AllocSetContextCreate(CurrentMemoryContext, "kanon source plan", ALLOCSET_DEFAULT_SIZES);
+	return prepared;
+}
+
+/* As PostgreSQL does for prepared statements: a plan for any values is good enough if it looks no worse than those for some. */
+static bool
+generic_will_do(SourcePlan *prepared)
+{
+	MemoryContext old;
+
+	if (prepared->generic == NULL)
+	{
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(prepared));
+		prepared->generic = source_plan(prepared->query, false, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_query();
+}
+
+SourceRun *
+source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot)
+{
+	MemoryContext old;
+
+	if (prepared->latest && (params == NULL || generic_will_do(prepared)))
+		return source_start(params ? prepared->generic : prepared->latest, params, snapshot);
+	prepared->latest = NULL;
+	MemoryContextReset(prepared->context);
+	old = MemoryContextSwitchTo(prepared->context);
+	prepared->latest = source_plan(prepared->query, false, params);
+	MemoryContextSwitchTo(old);
+	return source_start(prepared->latest, params, snapshot);
+}
+
+/* May reading a table read others: its partitions, those of its policies, one on another server? */
+static bool
+reads_others(Oid table)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Form_pg_class class;
+	bool result;
+
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	class = (Form_pg_class) GETSTRUCT(tuple);
+	result = class->relhassubclass || class->relrowsecurity || class->relkind == RELKIND_FOREIGN_TABLE;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Anything whose rows may depend on when, or in which order, it runs; context: whether there are tables that read others. */
 static bool
 unstable_walker(Node *node, void *context)
 {
@@ -142,6 +209,7 @@ unstable_walker(Node *node, void *context)
 	{
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
+		*(bool *) context |= rte->rtekind == RTE_RELATION && reads_others(rte->relid);
 		return rte->tablesample != NULL ||
 			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE &&
 				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_MATVIEW) ||
@@ -186,14 +254,16 @@ stability_of_tables(const PlannedStmt *plan)
 Stability
 source_stability(const AView *aview)
 {
-	if (unstable_walker((Node *) aview->source, NULL) ||
+	bool has_others = false;
+
+	if (unstable_walker((Node *) aview->source, &has_others) ||
 		contain_volatile_functions_not_nextval((Node *) aview->source) ||
 		contain_volatile_functions((Node *) aview->source))
 		return SOURCE_UNSTABLE;
 	/* Citus reads its tables on other servers, each time as they are then. */
 	if (OidIsValid(get_extension_oid("citus", true)))
 		return SOURCE_UNSTABLE;
-	return stability_of_tables(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL));
+	return has_others ? stability_of_tables(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL)) : SOURCE_STABLE;
 }
 
 /* A receiver that hands each row to a function. */

@@ -51,4 +51,11 @@ extern bool source_next(SourceRun *run, TupleTableSlot **slot);
 extern TupleDesc source_desc(const SourceRun *run);
 extern void source_end(SourceRun *run);
 
+/* A query that is run again and again, each time after the last has ended, with other values of its parameters. */
+typedef struct SourcePlan SourcePlan;
+
+/* In the current memory context; so is each run. */
+extern SourcePlan *source_prepare(Query *query);
+extern SourceRun *source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot);
+
 #endif

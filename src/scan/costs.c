@@ -1,0 +1,85 @@
+/*
+ * costs.c
+ *		What the plans of an A-view cost.
+ *
+ * Both plans end with reading and publishing the selected rows.  What differs is
+ * what comes before: counting and recoding the whole source, or looking for the
+ * members of a few cells, by a query each.
+ *
+ * How many cells that are, and how large, nobody knows before.  The estimate is
+ * that of rows which are published in small groups; where it is wrong, looking is
+ * given up when it has cost a share of counting everything, so that it never
+ * costs much more than that.
+ */
+#include "scan/costs.h"
+
+#include <math.h>
+
+#include "optimizer/optimizer.h"
+
+/* What k is taken for where each row has one of its own. */
+#define USUAL_K 5
+
+/* Queries for a cell, on the way from a class that is too small to the cell that it is published in. */
+#define PROBES_PER_CELL 2
+
+/* As measured: planning and running a small query takes as long as so many operators, running it again as so many. */
+#define QUERY_OPERATORS 7000
+#define RESTART_OPERATORS 2000
+
+/* As measured, in the same way, for a row. */
+#define NOTE_OPERATORS 4
+
+Cost
+cost_of_coding(const AView *aview)
+{
+	return (aview->nquasi + 1) * 2 * cpu_operator_cost;
+}
+
+Cost
+cost_of_counting(const AView *aview, const Plan *source)
+{
+	return source->total_cost + cost_of_coding(aview) * source->plan_rows;
+}
+
+Cost
+cost_of_noting(const Plan *source)
+{
+	return NOTE_OPERATORS * cpu_operator_cost * source->plan_rows;
+}
+
+Cost
+cost_of_query(void)
+{
+	return QUERY_OPERATORS * cpu_operator_cost;
+}
+
+Cost
+cost_of_restart(void)
+{
+	return RESTART_OPERATORS * cpu_operator_cost;
+}
+
+/* The cells around some rows: of a few rows each, so that the selected share them only if they are many. */
+static double
+expected_cells(double members, double all_rows, double rows)
+{
+	double cells = Max(all_rows / members, 1);
+
+	return cells * -expm1(-rows / cells);
+}
+
+Cost
+cost_of_probing(const AView *aview, const Plan *source, const Plan *probe, double rows)
+{
+	double k = Max(aview->profile ? Max(aview->k, USUAL_K) : aview->k, 1);
+	double members = Max(probe->plan_rows, k);
+	Cost once = cost_of_query() + probe->total_cost + members * cost_of_coding(aview);
+	Cost all = cost_of_counting(aview, source);
+	Cost probing = (probe->plan_rows < k ? PROBES_PER_CELL : 1) * once * expected_cells(members, source->plan_rows, rows);
+
+	if (probing > all * PATIENCE)
+		probing = all * (1 + PATIENCE);
+	/* Distributions are those of the whole input. */
+	return aview->t > 0 ? probing + all : probing;
+}

@@ -1,0 +1,29 @@
+/*
+ * costs.h
+ *		What the plans of an A-view cost, in the planner's units: for the choice
+ *		between them, and for knowing when to give one up.
+ */
+#ifndef KANON_SCAN_COSTS_H
+#define KANON_SCAN_COSTS_H
+
+#include "aview/aview.h"
+
+#include "nodes/plannodes.h"
+
+/* Cells are looked for as long as that costs no more than this share of counting the whole source. */
+#define PATIENCE 0.25
+
+/* Turning a row's values into codes, and finding its class. */
+extern Cost cost_of_coding(const AView *aview);
+/* Counting all rows of the source, which a plan reads. */
+extern Cost cost_of_counting(const AView *aview, const Plan *source);
+/* Noting all rows while they are counted, and reading the notes. */
+extern Cost cost_of_noting(const Plan *source);
+/* A query of its own over the source: planning, starting and ending it. */
+extern Cost cost_of_query(void);
+/* Starting one again that was planned before. */
+extern Cost cost_of_restart(void);
+/* Looking for the cells of so many selected rows, by a plan for one class; given up in time. */
+extern Cost cost_of_probing(const AView *aview, const Plan *source, const Plan *probe, double rows);
+
+#endif
