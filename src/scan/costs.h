@@ -19,6 +19,8 @@ extern Cost cost_of_coding(const AView *aview);
 extern Cost cost_of_counting(const AView *aview, const Plan *source);
 /* A query of its own over the source: planning, starting and ending it. */
 extern Cost cost_of_query(void);
+/* Running a query for the members of a cell, once planned, without what becomes of its rows. */
+extern Cost cost_of_lookup(const Plan *plan);
 /* Starting one again that was planned before. */
 extern Cost cost_of_restart(void);
 /* Looking for the cells of so many selected rows, by a plan for one class; given up in time. */
