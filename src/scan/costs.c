@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 /* What k is taken for where each row has one of its own. */
@@ -34,6 +35,13 @@ Cost
 cost_of_coding(const AView *aview)
 {
 	return (aview->nquasi + 1) * 2 * cpu_operator_cost;
+}
+
+/* As measured, three operators a column. */
+Cost
+cost_of_publishing(const AView *aview)
+{
+	return cpu_tuple_cost + aview->ncolumns * 3 * cpu_operator_cost;
 }
 
 Cost
@@ -58,6 +66,17 @@ Cost
 cost_of_restart(void)
 {
 	return RESTART_OPERATORS * cpu_operator_cost;
+}
+
+/* However often, pages come from disk once; at random, but some of them are there already. */
+Cost
+cost_of_repeated(const Plan *source, const Plan *reading, double loops)
+{
+	Cost pages = source->total_cost * UNCACHED_SHARE * random_page_cost / Max(seq_page_cost, 0.01);
+
+	if (loops <= 1)
+		return reading->total_cost;
+	return Min(reading->total_cost, pages / loops + 2 * cpu_tuple_cost * reading->plan_rows);
 }
 
 /* The cells around some rows: of a few rows each, so that the selected share them only if they are many. */
