@@ -41,7 +41,7 @@ EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, WAL, VERBOSE) SELECT ward FROM people
 -- Everything that could give away a number.
 CREATE FUNCTION pg_temp.tells(command text) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT line FROM explain(command) AS line
-	WHERE line ~ 'cost=(?!0\.00\.\.0\.00)|rows=(?!0 )\d+ width|width=[^0]|Source|shared|Disk|(Plan Rows|Cost|Width)": [0-9.]*[1-9]|<(Plan-Rows|[A-z]*-Cost|Plan-Width)>[0-9.]*[1-9]'
+	WHERE line ~ 'cost=(?!0\.00\.\.0\.00)|rows=(?!0 )\d+ width|width=[^0]|Source|Selected|shared|Disk|(Plan Rows|Cost|Width)": [0-9.]*[1-9]|<(Plan-Rows|[A-z]*-Cost|Plan-Width)>[0-9.]*[1-9]'
 		-- What planning reads are catalogs.
 		AND line !~ '^(Planning:|  Buffers:)'
 $$;
@@ -119,17 +119,17 @@ RESET ROLE;
 DEALLOCATE q;
 SET plan_cache_mode = force_generic_plan;
 PREPARE q AS SELECT * FROM people WHERE disease = 'hiv';
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
 SET ROLE :"analyst";
 EXPLAIN EXECUTE q;
 RESET ROLE;
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
 DEALLOCATE q;
 SET ROLE :"analyst";
 PREPARE q AS SELECT * FROM people WHERE disease = 'hiv';
 EXPLAIN EXECUTE q;
 RESET ROLE;
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
 DEALLOCATE q;
 RESET plan_cache_mode;
 -- A function of the owner's explains as the owner.

@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 /* What k is taken for where each row has one of its own. */
@@ -30,10 +31,20 @@
 /* As measured, in the same way, for a row. */
 #define NOTE_OPERATORS 4
 
+/* PostgreSQL expects pages from disk; those that lead to neighbouring cells are mostly the same ones, and so in memory. */
+#define UNCACHED_SHARE 0.5
+
 Cost
 cost_of_coding(const AView *aview)
 {
 	return (aview->nquasi + 1) * 2 * cpu_operator_cost;
+}
+
+/* As measured, three operators a column. */
+Cost
+cost_of_publishing(const AView *aview)
+{
+	return cpu_tuple_cost + aview->ncolumns * 3 * cpu_operator_cost;
 }
 
 Cost
@@ -55,9 +66,26 @@ cost_of_query(void)
 }
 
 Cost
+cost_of_lookup(const Plan *plan)
+{
+	return plan->total_cost * UNCACHED_SHARE;
+}
+
+Cost
 cost_of_restart(void)
 {
 	return RESTART_OPERATORS * cpu_operator_cost;
+}
+
+/* However often, pages come from disk once; at random, but some of them are there already. */
+Cost
+cost_of_repeated(const Plan *source, const Plan *reading, double loops)
+{
+	Cost pages = source->total_cost * UNCACHED_SHARE * random_page_cost / Max(seq_page_cost, 0.01);
+
+	if (loops <= 1)
+		return reading->total_cost;
+	return Min(reading->total_cost, pages / loops + 2 * cpu_tuple_cost * reading->plan_rows);
 }
 
 /* The cells around some rows: of a few rows each, so that the selected share them only if they are many. */
@@ -74,7 +102,7 @@ cost_of_probing(const AView *aview, const Plan *source, const Plan *probe, doubl
 {
 	double k = Max(aview->profile ? Max(aview->k, USUAL_K) : aview->k, 1);
 	double members = Max(probe->plan_rows, k);
-	Cost once = cost_of_query() + probe->total_cost + members * cost_of_coding(aview);
+	Cost once = cost_of_query() + cost_of_lookup(probe) + members * cost_of_coding(aview);
 	Cost all = cost_of_counting(aview, source);
 	Cost probing = (probe->plan_rows < k ? PROBES_PER_CELL : 1) * once * expected_cells(members, source->plan_rows, rows);
 

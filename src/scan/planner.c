@@ -231,12 +231,13 @@ cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost e
 {
 	QualCost qual;
 	Cost once = counting / asking->loops;
+	Cost cost = cost_of_repeated(paths->source, reading, asking->loops);
 
 	cost_qual_eval(&qual, list_concat_copy(asking->conditions.post, asking->conditions.pre), paths->root);
 	path->rows = asking->rows;
-	path->startup_cost = once + reading->startup_cost + qual.startup + cost_of_restart();
-	path->total_cost = once + reading->total_cost + qual.startup + cost_of_restart() +
-					   (each + cpu_tuple_cost + qual.per_tuple) * reading->plan_rows;
+	path->startup_cost = once + Min(reading->startup_cost, cost) + qual.startup + cost_of_restart();
+	path->total_cost = once + cost + qual.startup + cost_of_restart() +
+					   (each + cost_of_publishing(paths->aview) + qual.per_tuple) * reading->plan_rows;
 }
 
 /*

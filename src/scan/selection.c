@@ -153,7 +153,7 @@ run_cell(Selection *selection, const RowLayout *layout, List *conditions)
 	if (conditions == NIL || !spend(selection, cost_of_query()))
 		return NULL;
 	plan = source_plan(make_query(selection, layout, conditions), false, NULL);
-	if (!spend(selection, plan->planTree->total_cost))
+	if (!spend(selection, cost_of_lookup(plan->planTree)))
 		return NULL;
 	return source_start(plan, NULL, selection->anonymizer->snapshot);
 }
