@@ -175,6 +175,70 @@ fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
 	return true;
 }
 
+#define IN_TREE(p) ((p)->kind == GEN_NODE && !((p)->flags & (GEN_IS_ROOT | GEN_UNKNOWN)))
+#define SAME_STATE(a, b) ((a)->dgh == (b)->dgh && (a)->generation == (b)->generation)
+
+static inline bool
+nested_places(const GenPlace *a, const GenPlace *b)
+{
+	return (a->lo <= b->lo && b->hi <= a->hi) || (b->lo <= a->lo && a->hi <= b->hi);
+}
+
+/* Two nodes of one state of one tree: what most scans and joins compare.  Says what comparison_avlike() would. */
+static inline bool
+places_avlike(FunctionCallInfo fcinfo, bool *result)
+{
+	GenPlace a;
+	GenPlace b;
+
+	if (!gen_place(PG_GETARG_DATUM(0), &a) || !gen_place(PG_GETARG_DATUM(1), &b) || !IN_TREE(&a) || !IN_TREE(&b) ||
+		!SAME_STATE(&a, &b) || a.generation == 0)
+		return false;
+	*result = nested_places(&a, &b);
+	return true;
+}
+
+/* A constant whose place in the hierarchy of the other side's value is known. */
+static inline bool
+shortcut_avlike(const Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
+{
+	const GenPlace *constant = &comparison->shortcut.place;
+	GenPlace place;
+
+	if (comparison->shortcut.epoch != dgh_epoch() || PG_GETARG_DATUM(comparison->constant) != comparison->constant_value ||
+		!gen_place(PG_GETARG_DATUM(1 - comparison->constant), &place) || place.kind != constant->kind ||
+		!SAME_STATE(&place, constant))
+		return false;
+	if (place.kind == GEN_PREFIX)
+		*result = memcmp(place.label, constant->label, Min(place.lo, constant->lo)) == 0;
+	else if (IN_TREE(&place))
+		*result = nested_places(&place, constant);
+	else
+		return false;
+	return true;
+}
+
+/* After a value was compared with a constant, notes where that stands in the value's hierarchy. */
+static void
+take_shortcut(Comparison *comparison, FunctionCallInfo fcinfo, const GenView *constant, const GenView *value)
+{
+	GenPlace *place = &comparison->shortcut.place;
+	const GenView *found;
+	Dgh *dgh;
+
+	if (GEN_IS_BOUND(constant) || constant->kind == GEN_ANY || !GEN_IS_BOUND(value) || value->generation == 0 ||
+		PG_GETARG_DATUM(comparison->constant) != comparison->constant_value)
+		return;
+	dgh = comparison_dgh(comparison, 1 - comparison->constant, value->dgh);
+	if (dgh == NULL || dgh->generation != value->generation)
+		return;
+	found = comparison_resolve(comparison, 1 - comparison->constant, comparison->constant, dgh, constant);
+	if (found->kind != GEN_PREFIX && !IN_TREE(found))
+		return;
+	*place = (GenPlace){found->kind, found->flags, dgh->id, dgh->generation, found->lo, found->hi, found->label};
+	comparison->shortcut.epoch = comparison->homes[1 - comparison->constant].epoch;
+}
+
 Datum
 kanon_avlike(PG_FUNCTION_ARGS)
 {
@@ -184,9 +248,17 @@ kanon_avlike(PG_FUNCTION_ARGS)
 	const GenView *b;
 	bool result;
 
+	if (comparison->both_generalized && places_avlike(fcinfo, &result))
+		PG_RETURN_BOOL(result);
+	if (comparison->shortcut.place.kind != GEN_ANY && shortcut_avlike(comparison, fcinfo, &result))
+		PG_RETURN_BOOL(result);
 	if (comparison->number >= 0 && fraction_avlike(comparison, fcinfo, &result))
 		PG_RETURN_BOOL(result);
+	comparison->shortcut.place.kind = GEN_ANY; /* what it points to may go */
 	a = comparison_argument(comparison, fcinfo, 0, &room[0]);
 	b = comparison_argument(comparison, fcinfo, 1, &room[1]);
-	PG_RETURN_BOOL(comparison_avlike(comparison, a, b));
+	result = comparison_avlike(comparison, a, b);
+	if (comparison->constant >= 0 && GEN_IS_BOUND(a) != GEN_IS_BOUND(b))
+		take_shortcut(comparison, fcinfo, comparison->constant == 0 ? a : b, comparison->constant == 0 ? b : a);
+	PG_RETURN_BOOL(result);
 }

@@ -25,6 +25,26 @@ StaticAssertDecl(FLOAT8PASSBYVAL, "kanon needs a 64-bit server");
 /* Scales of numbers that people keep. */
 #define MAX_ZEROS 16
 
+/* Notes which argument is a constant in the expression that is evaluated, if there is one. */
+static void
+find_constant(Comparison *comparison, const Node *call)
+{
+	List *arguments = call && IsA(call, OpExpr)		? ((const OpExpr *) call)->args
+					  : call && IsA(call, FuncExpr) ? ((const FuncExpr *) call)->args
+													: NIL;
+
+	comparison->constant = -1;
+	for (int i = 0; i < 2 && list_length(arguments) == 2; i++)
+	{
+		const Const *argument = list_nth(arguments, i);
+
+		if (!IsA(argument, Const) || argument->constisnull || !comparison->operands[1 - i].is_generalized)
+			continue;
+		comparison->constant = i;
+		comparison->constant_value = argument->constvalue;
+	}
+}
+
 /* The declared argument types tell what to expect; they are the same for all calls. */
 Comparison *
 comparison_make(FunctionCallInfo fcinfo)
@@ -55,6 +75,8 @@ comparison_make(FunctionCallInfo fcinfo)
 			fmgr_info_cxt(output, &operand->output, comparison->context);
 		}
 	}
+	comparison->both_generalized = comparison->operands[0].is_generalized && comparison->operands[1].is_generalized;
+	find_constant(comparison, fcinfo->flinfo->fn_expr);
 	comparison->number = -1;
 	for (int i = 0; i < 2; i++)
 	{
@@ -136,18 +158,11 @@ learn(Comparison *comparison, Operand *operand, Datum raw)
 	operand->known = true;
 }
 
-/* An argument of a call, as a generalized value taken apart; in the caller's room, if need be. */
 const GenView *
-comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, GenView *room)
+comparison_operand(Comparison *comparison, int which, Datum raw)
 {
 	Operand *operand = &comparison->operands[which];
-	Datum raw = PG_GETARG_DATUM(which);
 
-	if (operand->is_generalized)
-	{
-		gen_view(raw, room);
-		return room;
-	}
 	if (operand->is_name)
 		raw = CStringGetTextDatum(NameStr(*DatumGetName(raw)));
 	else if (!operand->by_value)

@@ -50,19 +50,33 @@ typedef struct Home
 	DghHold hold; /* of none, if it is gone */
 } Home;
 
+/*
+ * A constant as a node of the hierarchy of the values beside it.  Where all of
+ * this is still so, positions tell, and nothing has to be taken apart.
+ */
+typedef struct Shortcut
+{
+	GenPlace place; /* of kind GEN_ANY: there is none */
+	uint64 epoch;
+} Shortcut;
+
 typedef struct Comparison
 {
 	MemoryContext context;
 	Oid collation;
 	Operand operands[COMPARISON_MAX_ARGS];
 	int number; /* which of two arguments is a numeric beside a generalized value, or -1 */
+	bool both_generalized;
+	int constant; /* which of two arguments is a constant beside a generalized value, or -1 */
+	Datum constant_value;
+	Shortcut shortcut;
 	Home homes[2];							  /* of either side */
 	Finding resolutions[2][2];				  /* by whose hierarchy it is, and which side */
 	Finding readings[COMPARISON_MAX_ARGS][2]; /* among dates, among numbers */
 } Comparison;
 
 extern Comparison *comparison_make(FunctionCallInfo fcinfo);
-extern const GenView *comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, GenView *room);
+extern const GenView *comparison_operand(Comparison *comparison, int which, Datum raw);
 extern Dgh *comparison_go_home(Comparison *comparison, int side, int32 id);
 extern const GenView *comparison_look_up(Comparison *comparison, Finding *finding, Dgh *dgh, const GenView *view);
 extern const GenView *comparison_reread(Comparison *comparison, int side, const GenView *label, bool numbers);
@@ -78,6 +92,16 @@ static inline Comparison *
 comparison_start(FunctionCallInfo fcinfo)
 {
 	return likely(fcinfo->flinfo->fn_extra) ? fcinfo->flinfo->fn_extra : comparison_make(fcinfo);
+}
+
+/* An argument of a call, as a generalized value taken apart; in the caller's room, if need be. */
+static inline const GenView *
+comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, GenView *room)
+{
+	if (!comparison->operands[which].is_generalized)
+		return comparison_operand(comparison, which, PG_GETARG_DATUM(which));
+	gen_view(PG_GETARG_DATUM(which), room);
+	return room;
 }
 
 /* The hierarchy of one side's value, for as long as the next is not asked for; null if it is gone. */

@@ -35,6 +35,9 @@ typedef enum GenKind
 
 #define GEN_KIND_LAST GEN_DATE
 
+/* Kind and flags, which every value starts with. */
+#define GEN_HEADER_SIZE 2
+
 /* Flags of intervals. */
 #define GEN_LOWER_INC 0x01
 #define GEN_UPPER_INC 0x02
@@ -95,6 +98,36 @@ extern bool gen_is_itself(const GenView *view);
 extern bool gen_floor(Numeric number, int64 *result);
 extern bool gen_decimal_points(Datum a, Datum b, bool *same);
 extern Numeric gen_numeric_bound(const GenView *view, bool upper);
+
+/* What a value starts with, if it is a GEN_NODE or GEN_PREFIX; its label follows. */
+typedef struct GenPlace
+{
+	uint8 kind;
+	uint8 flags;
+	int32 dgh;
+	int32 generation;
+	int32 lo;
+	int32 hi;
+	const char *label;
+} GenPlace;
+
+/* Reads that much of a value, where comparing needs no more; false if it is something else or stored elsewhere. */
+static inline bool
+gen_place(Datum value, GenPlace *place)
+{
+	const char *varlena = DatumGetPointer(value);
+	const char *data = VARDATA_ANY(varlena);
+
+	if (VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena))
+		return false;
+	place->kind = (uint8) data[0];
+	if (place->kind != GEN_NODE && place->kind != GEN_PREFIX)
+		return false;
+	place->flags = (uint8) data[1];
+	memcpy(&place->dgh, data + GEN_HEADER_SIZE, 4 * sizeof(int32));
+	place->label = data + GEN_HEADER_SIZE + 4 * sizeof(int32);
+	return true;
+}
 
 /* text.c: the text form */
 extern Datum gen_parse(const char *text, int len);

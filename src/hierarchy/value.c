@@ -14,12 +14,10 @@
 
 #include "utils/builtins.h"
 
-#define HEADER_SIZE 2
-
 static char *
 start_value(GenKind kind, uint8 flags, Size payload)
 {
-	Size size = VARHDRSZ + HEADER_SIZE + payload;
+	Size size = VARHDRSZ + GEN_HEADER_SIZE + payload;
 	char *value = palloc(size);
 
 	SET_VARSIZE(value, size);
@@ -28,7 +26,7 @@ start_value(GenKind kind, uint8 flags, Size payload)
 	return value;
 }
 
-#define PAYLOAD(value) ((value) + VARHDRSZ + HEADER_SIZE)
+#define PAYLOAD(value) ((value) + VARHDRSZ + GEN_HEADER_SIZE)
 
 Datum
 gen_any(int32 dgh)
@@ -169,10 +167,10 @@ gen_view(Datum value, GenView *view)
 	if (unlikely(VARATT_IS_COMPRESSED(packed) || VARATT_IS_EXTERNAL(packed)))
 		packed = view->copy = pg_detoast_datum(packed);
 	data = VARDATA_ANY(packed);
-	size = VARSIZE_ANY_EXHDR(packed) - HEADER_SIZE;
+	size = VARSIZE_ANY_EXHDR(packed) - GEN_HEADER_SIZE;
 	view->kind = (uint8) data[0];
 	view->flags = (uint8) data[1];
-	data += HEADER_SIZE;
+	data += GEN_HEADER_SIZE;
 	switch ((GenKind) view->kind)
 	{
 		case GEN_ANY:
@@ -216,9 +214,9 @@ decimal_point(Datum value, Size *size)
 	*size = VARSIZE_ANY_EXHDR(packed);
 	if (data[0] != GEN_NUMERIC || (data[1] & GEN_BOUND_FLAGS) != GEN_POINT)
 		return NULL;
-	memcpy(&half, data + HEADER_SIZE, sizeof(uint32));
-	data += HEADER_SIZE + sizeof(uint32);
-	*size -= HEADER_SIZE + sizeof(uint32);
+	memcpy(&half, data + GEN_HEADER_SIZE, sizeof(uint32));
+	data += GEN_HEADER_SIZE + sizeof(uint32);
+	*size -= GEN_HEADER_SIZE + sizeof(uint32);
 	return *size == 2 * (Size) half && memcmp(data, data + half, half) == 0 ? data : NULL;
 }
 

@@ -4,7 +4,7 @@
  *
  * AVLIKE is no equality, so PostgreSQL could only try all pairs.  This node keeps
  * the inner rows by the values that they are joined by, and finds those that an
- * outer value matches once per value.  Where the inner rows do not fit into
+ * outer row joins with once per class of rows with the same values.  Where the inner rows do not fit into
  * memory, it takes as many as fit, meets them with all outer rows, and goes on:
  * outer rows are kept for that, and it is noted who has found a partner.
  */

@@ -4,10 +4,12 @@
  */
 #include "scan/join_state.h"
 
+#include "access/sysattr.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
@@ -29,18 +31,46 @@ begin_keys(AvlikeJoinState *state, const CustomScan *scan)
 	PlanState *parent = &state->css.ss.ps;
 	ListCell *cell;
 
-	state->keys = palloc0(list_length(clauses) * sizeof(JoinKey));
+	state->keys = palloc0(list_length(clauses) * sizeof(JoinClause));
+	state->outer_keys = palloc(list_length(clauses) * sizeof(ExprState *));
+	state->inner_keys = palloc(list_length(clauses) * sizeof(ExprState *));
+	state->key_values = palloc(list_length(clauses) * sizeof(Datum));
 	foreach (cell, clauses)
 	{
-		JoinKey *key = &state->keys[state->nkeys];
+		OpExpr *clause = lfirst_node(OpExpr, cell);
+		ExprState *left = ExecInitExpr(linitial(clause->args), parent);
+		ExprState *right = ExecInitExpr(lsecond(clause->args), parent);
+		bool outer_is_left = list_nth_int(sides, state->nkeys) != 0;
 
-		key->clause = lfirst_node(OpExpr, cell);
-		key->outer_is_left = list_nth_int(sides, state->nkeys) != 0;
-		key->outer = ExecInitExpr(key->outer_is_left ? linitial(key->clause->args) : lsecond(key->clause->args), parent);
-		key->inner = ExecInitExpr(key->outer_is_left ? lsecond(key->clause->args) : linitial(key->clause->args), parent);
+		state->keys[state->nkeys] = (JoinClause){clause, outer_is_left};
+		state->outer_keys[state->nkeys] = outer_is_left ? left : right;
+		state->inner_keys[state->nkeys] = outer_is_left ? right : left;
 		state->nkeys++;
 	}
 	state->filter = ExecInitQual(list_nth(scan->custom_exprs, JOIN_FILTER), parent);
+}
+
+/*
+ * The inner columns that the filter, what is asked of joined rows and the target
+ * list look at.  Without a projection, the join's own row goes on, with all of it.
+ */
+static void
+find_wanted(AvlikeJoinState *state, const CustomScan *scan)
+{
+	int ninner = ExecGetResultType(state->inner)->natts;
+	Bitmapset *used = NULL;
+
+	pull_varattnos(list_nth(scan->custom_exprs, JOIN_FILTER), INDEX_VAR, &used);
+	pull_varattnos((Node *) scan->scan.plan.qual, INDEX_VAR, &used);
+	pull_varattnos((Node *) scan->scan.plan.targetlist, INDEX_VAR, &used);
+	state->wanted = palloc(Max(ninner, 1) * sizeof(int));
+	for (int i = 0; i < ninner; i++)
+	{
+		int attribute = state->nouter + i + 1 - FirstLowInvalidHeapAttributeNumber;
+
+		if (state->css.ss.ps.ps_ProjInfo == NULL || bms_is_member(attribute, used))
+			state->wanted[state->nwanted++] = i;
+	}
 }
 
 static JoinType
@@ -61,6 +91,7 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	node->custom_ps = list_make2(state->outer, state->inner);
 	state->nouter = ExecGetResultType(state->outer)->natts;
 	begin_keys(state, scan);
+	find_wanted(state, scan);
 	state->shows_pairs = type != JOIN_ANTI;
 	state->stops_at_first = type == JOIN_SEMI || type == JOIN_ANTI;
 	state->keeps_outer = type == JOIN_LEFT || type == JOIN_FULL || type == JOIN_ANTI;
@@ -82,47 +113,34 @@ show_nulls(AvlikeJoinState *state, int from, int to)
 	memset(slot->tts_isnull + from, true, (to - from) * sizeof(bool));
 }
 
-/* How many inner rows have a value that a key's matches. */
-static int64
-count_rows(const JoinKey *key)
+/* Goes to one of the classes that match the outer row. */
+static void
+go_to_match(AvlikeJoinState *state, int match)
 {
-	int64 rows = 0;
-
-	for (int i = 0; i < key->list->count; i++)
-		rows += key->starts[key->list->values[i] + 1] - key->starts[key->list->values[i]];
-	return rows;
+	state->match = match;
+	if (match == state->matches->count)
+		return;
+	state->next = state->starts[state->matches->values[match]];
+	state->end = state->starts[state->matches->values[match] + 1];
 }
 
 /* Finds the matches of the outer row that is shown; false if it has none. */
 static bool
 find_matches(AvlikeJoinState *state)
 {
-	JoinKey *guide = NULL;
-	int64 fewest = PG_INT64_MAX;
+	MemoryContext old;
 
-	state->guide = NULL;
-	for (int i = 0; i < state->nkeys; i++)
-	{
-		JoinKey *key = &state->keys[i];
-		Datum value;
-		int64 rows;
-
-		if (!join_evaluate(state, key->outer, &value))
-			return false;
-		key->list = matches_of(key->matches, value);
-		rows = count_rows(key);
-		if (rows == 0)
-			return false;
-		if (rows < fewest)
-		{
-			fewest = rows;
-			guide = key;
-		}
-	}
-	state->guide = guide;
-	state->match = 0;
-	state->next = guide->starts[guide->list->values[0]];
-	return true;
+	state->matches = NULL;
+	if (!join_evaluate(state, state->outer_keys))
+		return false;
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	state->matches = classes_of_outer(state->classes, state->key_values);
+	MemoryContextSwitchTo(old);
+	if (state->matches->count == 0)
+		state->matches = NULL;
+	else
+		go_to_match(state, 0);
+	return state->matches != NULL;
 }
 
 /* The next outer row from the plan; kept, if more inner rows are to meet it. */
@@ -185,56 +203,16 @@ next_outer(AvlikeJoinState *state)
 	}
 }
 
-static bool
-has_number(const MatchList *list, int number)
-{
-	int lo = 0;
-	int hi = list->count;
-
-	while (lo < hi)
-	{
-		int middle = lo + (hi - lo) / 2;
-
-		if (list->values[middle] < number)
-			lo = middle + 1;
-		else
-			hi = middle;
-	}
-	return lo < list->count && list->values[lo] == number;
-}
-
-/* Does an inner row match by the other keys, too? */
-static bool
-matches_all(const AvlikeJoinState *state, int row)
-{
-	for (int i = 0; i < state->nkeys; i++)
-	{
-		if (&state->keys[i] != state->guide && !has_number(state->keys[i].list, state->values[(Size) row * state->nkeys + i]))
-			return false;
-	}
-	return true;
-}
-
 /* The next inner row that matches the outer one; -1 after the last. */
-static int
+static inline int
 next_match(AvlikeJoinState *state)
 {
-	JoinKey *guide = state->guide;
-
-	while (state->match < guide->list->count)
+	while (state->match < state->matches->count)
 	{
-		int value = guide->list->values[state->match];
-
-		while (state->next < guide->starts[value + 1])
-		{
-			int row = guide->order[state->next++];
-
-			if (matches_all(state, row))
-				return row;
-		}
+		if (state->next < state->end)
+			return state->next++;
 		CHECK_FOR_INTERRUPTS();
-		if (++state->match < guide->list->count)
-			state->next = guide->starts[guide->list->values[state->match]];
+		go_to_match(state, state->match + 1);
 	}
 	return -1;
 }
@@ -260,14 +238,16 @@ next_partner(AvlikeJoinState *state)
 {
 	int row;
 
-	while (state->guide && (row = next_match(state)) >= 0)
+	while (state->matches && (row = next_match(state)) >= 0)
 	{
 		int64 number = state->number - 1;
 
-		join_show_row(state, ExecStoreMinimalTuple(state->rows[row], state->inner_slot, false), state->nouter);
+		join_show_inner(state, row);
 		if (!is_pair(state))
 			continue;
-		state->has_partner = state->partner[row] = true;
+		state->has_partner = true;
+		if (state->keeps_inner)
+			state->partner[row] = true;
 		if (!state->is_last)
 			state->found[number / 8] |= 1 << number % 8;
 		return true;
@@ -284,7 +264,7 @@ next_lonely(AvlikeJoinState *state)
 	if (state->lonely == state->nrows)
 		return false;
 	show_nulls(state, 0, state->nouter);
-	join_show_row(state, ExecStoreMinimalTuple(state->rows[state->lonely++], state->inner_slot, false), state->nouter);
+	join_show_inner(state, state->lonely++);
 	return true;
 }
 
@@ -426,7 +406,7 @@ rescan_join(CustomScanState *node)
 	rescan_side(state, state->outer);
 	state->loaded = keep;
 	state->is_first = true;
-	if (keep)
+	if (keep && state->keeps_inner)
 		memset(state->partner, false, state->nrows * sizeof(bool));
 	forget_outer(state);
 	restart_outer(state);

@@ -23,15 +23,40 @@ join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
 		ExecStoreVirtualTuple(slot);
 }
 
+void
+join_show_inner(AvlikeJoinState *state, int row)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *inner = state->inner_slot;
+
+	if (state->nwanted > 0)
+	{
+		ExecStoreMinimalTuple(state->rows[row], inner, false);
+		slot_getsomeattrs(inner, state->wanted[state->nwanted - 1] + 1);
+	}
+	for (int i = 0; i < state->nwanted; i++)
+	{
+		slot->tts_values[state->nouter + state->wanted[i]] = inner->tts_values[state->wanted[i]];
+		slot->tts_isnull[state->nouter + state->wanted[i]] = inner->tts_isnull[state->wanted[i]];
+	}
+	if (TTS_EMPTY(slot))
+		ExecStoreVirtualTuple(slot);
+}
+
 bool
-join_evaluate(AvlikeJoinState *state, ExprState *expression, Datum *value)
+join_evaluate(AvlikeJoinState *state, ExprState **keys)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool isnull;
 
 	econtext->ecxt_scantuple = state->css.ss.ss_ScanTupleSlot;
-	*value = ExecEvalExprSwitchContext(expression, econtext, &isnull);
-	return !isnull;
+	for (int i = 0; i < state->nkeys; i++)
+	{
+		state->key_values[i] = ExecEvalExprSwitchContext(keys[i], econtext, &isnull);
+		if (isnull)
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -42,67 +67,64 @@ make_room(AvlikeJoinState *state)
 	state->room = state->room ? state->room * 2 : 1024;
 	state->rows = state->nrows ? repalloc_huge(state->rows, state->room * sizeof(MinimalTuple))
 							   : palloc(state->room * sizeof(MinimalTuple));
-	state->values = state->nrows ? repalloc_huge(state->values, (Size) state->room * state->nkeys * sizeof(int))
-								 : palloc((Size) state->room * state->nkeys * sizeof(int));
+	state->class = state->nrows ? repalloc_huge(state->class, state->room * sizeof(int))
+								: palloc(state->room * sizeof(int));
 }
 
-/* The numbers of an inner row's values; false if it joins with nothing. */
-static bool
-number_values(AvlikeJoinState *state, int *values)
+/* The class of the inner row that is shown. */
+static int
+find_class(AvlikeJoinState *state)
 {
-	for (int i = 0; i < state->nkeys; i++)
-	{
-		Datum value;
+	MemoryContext old;
+	int number;
 
-		if (!join_evaluate(state, state->keys[i].inner, &value))
-			return false;
-		values[i] = matches_add_inner(state->keys[i].matches, value);
-	}
-	return true;
+	if (!join_evaluate(state, state->inner_keys))
+		return NO_CLASS;
+	old = MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	number = classes_add_inner(state->classes, state->key_values);
+	MemoryContextSwitchTo(old);
+	return number;
 }
 
 /* Keeps an inner row. */
 static void
 add_inner(AvlikeJoinState *state, TupleTableSlot *row)
 {
-	int *values;
+	int class;
 
 	join_show_row(state, row, state->nouter);
+	class = find_class(state);
+	if (class == NO_CLASS && !state->keeps_inner)
+		return;
 	make_room(state);
-	values = state->values + (Size) state->nrows * state->nkeys;
-	if (!number_values(state, values))
-	{
-		if (!state->keeps_inner)
-			return;
-		for (int i = 0; i < state->nkeys; i++)
-			values[i] = NO_VALUE;
-	}
+	state->class[state->nrows] = class;
 	state->rows[state->nrows++] = ExecCopySlotMinimalTuple(row);
 }
 
-/* Orders the rows by a key's values. */
+/* Orders the rows by their class. */
 static void
-order_rows(AvlikeJoinState *state, int which)
+order_rows(AvlikeJoinState *state)
 {
-	JoinKey *key = &state->keys[which];
-	int nvalues = matches_count_inner(key->matches);
-	const int *values = state->values + which;
+	int nclasses = classes_count_inner(state->classes);
+	MinimalTuple *rows = palloc_extended(Max(state->nrows, 1) * sizeof(MinimalTuple), MCXT_ALLOC_HUGE);
+	int *starts = palloc_extended((Size) (nclasses + 3) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	key->starts = palloc_extended((nvalues + 2) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	key->order = palloc_extended(Max(state->nrows, 1) * sizeof(int), MCXT_ALLOC_HUGE);
+#define CLASS(row) (state->class[row] == NO_CLASS ? nclasses : state->class[row])
 	/* Counted two places on and moved one place back as they are filled, the starts end up where they belong. */
 	for (int row = 0; row < state->nrows; row++)
-	{
-		if (values[(Size) row * state->nkeys] != NO_VALUE)
-			key->starts[values[(Size) row * state->nkeys] + 2]++;
-	}
-	for (int value = 2; value < nvalues + 2; value++)
-		key->starts[value] += key->starts[value - 1];
+		starts[CLASS(row) + 2]++;
+	for (int i = 2; i < nclasses + 3; i++)
+		starts[i] += starts[i - 1];
 	for (int row = 0; row < state->nrows; row++)
+		rows[starts[CLASS(row) + 1]++] = state->rows[row];
+#undef CLASS
+	if (state->nrows > 0)
 	{
-		if (values[(Size) row * state->nkeys] != NO_VALUE)
-			key->order[key->starts[values[(Size) row * state->nkeys] + 1]++] = row;
+		pfree(state->rows);
+		pfree(state->class);
 	}
+	state->rows = rows;
+	state->starts = starts;
 }
 
 /* The next inner row into the chunk, which alone is in its memory; false after the last. */
@@ -129,8 +151,7 @@ join_load_inner(AvlikeJoinState *state)
 	MemoryContextReset(state->chunk);
 	old = MemoryContextSwitchTo(state->chunk);
 	state->nrows = state->room = 0;
-	for (int i = 0; i < state->nkeys; i++)
-		state->keys[i].matches = matches_create(state->keys[i].clause, state->keys[i].outer_is_left);
+	state->classes = classes_create(state->keys, state->nkeys, state->stops_at_first && state->filter == NULL);
 	MemoryContextSwitchTo(old);
 	do
 	{
@@ -139,9 +160,10 @@ join_load_inner(AvlikeJoinState *state)
 	} while (!state->is_last &&
 			 (state->nrows % 256 != 255 || MemoryContextMemAllocated(state->chunk, true) <= get_hash_memory_limit()));
 	old = MemoryContextSwitchTo(state->chunk);
-	for (int i = 0; i < state->nkeys; i++)
-		order_rows(state, i);
-	state->partner = palloc_extended(Max(state->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	classes_close_inner(state->classes);
+	order_rows(state);
+	if (state->keeps_inner)
+		state->partner = palloc_extended(Max(state->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	state->loaded = true;
 	MemoryContextSwitchTo(old);
 }

@@ -10,22 +10,7 @@
 #include "nodes/execnodes.h"
 #include "utils/tuplestore.h"
 
-#include "scan/matches.h"
-
-/* One clause that the sides are joined by. */
-typedef struct JoinKey
-{
-	OpExpr *clause;
-	bool outer_is_left;
-	ExprState *outer;
-	ExprState *inner;
-
-	/* Of the inner rows at hand. */
-	Matches *matches;
-	int *starts; /* where the rows with each value start in order, and where the last end */
-	int *order;
-	const MatchList *list; /* of the outer row at hand */
-} JoinKey;
+#include "scan/classes.h"
 
 typedef struct AvlikeJoinState
 {
@@ -34,9 +19,14 @@ typedef struct AvlikeJoinState
 	PlanState *inner;
 	int nouter; /* columns */
 	int nkeys;
-	JoinKey *keys;
+	JoinClause *keys;
+	ExprState **outer_keys;
+	ExprState **inner_keys;
+	Datum *key_values; /* of a row of either side */
 	ExprState *filter; /* what else makes a pair one */
 	TupleTableSlot *inner_slot;
+	int nwanted; /* inner columns that somebody looks at once rows are joined: */
+	int *wanted;
 
 	/* What becomes of rows. */
 	bool shows_pairs;
@@ -51,9 +41,11 @@ typedef struct AvlikeJoinState
 	bool is_last;
 	int nrows;
 	int room;
-	MinimalTuple *rows;
-	int *values;   /* of each row, the number of each key's value; NO_VALUE in all if it joins with nothing */
-	bool *partner; /* has the row found one? */
+	MinimalTuple *rows; /* class by class, from when all are there; last those that join with nothing */
+	int *class;			/* of each row, until then; NO_CLASS if it joins with nothing */
+	Classes *classes;
+	int *starts;   /* where the rows of each class start, and where the last end */
+	bool *partner; /* has the row found one?  Only where that is asked for */
 	int lonely;	   /* after the last outer row: the next that may have found none */
 
 	/* All outer rows, where the inner ones come in more than one chunk. */
@@ -69,17 +61,20 @@ typedef struct AvlikeJoinState
 	bool has_outer;
 	TupleTableSlot *outer_row;
 	bool has_partner;
-	JoinKey *guide; /* the key with the fewest rows to look at; null if there are none */
+	const MatchList *matches; /* the classes of those that it joins with; null if there are none */
 	int match;
 	int next;
+	int end;
 } AvlikeJoinState;
 
-#define NO_VALUE (-1)
+#define NO_CLASS (-1)
 
 /* Puts a row of one side where the join's own row has it. */
 extern void join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from);
-/* The value that a side's row, which is shown, is joined by; false if it is NULL and joins with nothing. */
-extern bool join_evaluate(AvlikeJoinState *state, ExprState *expression, Datum *value);
+/* Puts an inner row there, as much of it as somebody looks at. */
+extern void join_show_inner(AvlikeJoinState *state, int row);
+/* The values that a side's row, which is shown, is joined by; false if one is NULL and the row joins with nothing. */
+extern bool join_evaluate(AvlikeJoinState *state, ExprState **keys);
 /* Takes as many inner rows as fit into memory. */
 extern void join_load_inner(AvlikeJoinState *state);
 

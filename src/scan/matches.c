@@ -5,7 +5,7 @@
 #include "scan/matches.h"
 
 #include "catalog/pg_type.h"
-#include "executor/nodeHash.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
@@ -21,6 +21,34 @@ typedef struct ValueType
 	bool typbyval;
 } ValueType;
 
+/*
+ * Values are the same that have the same bytes.  Those of variable length, which
+ * generalized ones are, are in place already: datum_image_eq() would ask each time.
+ */
+static inline uint32
+hash_value(const ValueType *type, Datum value)
+{
+	if (type->typlen == -1)
+		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+	return datum_image_hash(value, type->typbyval, type->typlen);
+}
+
+static inline bool
+same_value(const ValueType *type, Datum a, Datum b)
+{
+	if (type->typlen == -1)
+		return VARSIZE_ANY_EXHDR(DatumGetPointer(a)) == VARSIZE_ANY_EXHDR(DatumGetPointer(b)) &&
+			   memcmp(VARDATA_ANY(DatumGetPointer(a)), VARDATA_ANY(DatumGetPointer(b)), VARSIZE_ANY_EXHDR(DatumGetPointer(a))) == 0;
+	return datum_image_eq(a, b, type->typbyval, type->typlen);
+}
+
+/* A value that is neither compressed nor elsewhere. */
+static inline Datum
+in_place(const ValueType *type, Datum value)
+{
+	return type->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)) : value;
+}
+
 typedef struct SeenEntry
 {
 	Datum value;
@@ -35,8 +63,8 @@ typedef struct SeenEntry
 #define SH_ELEMENT_TYPE SeenEntry
 #define SH_KEY_TYPE Datum
 #define SH_KEY value
-#define SH_HASH_KEY(tb, k) datum_image_hash(k, VALUE_TYPE(tb)->typbyval, VALUE_TYPE(tb)->typlen)
-#define SH_EQUAL(tb, a, b) datum_image_eq(a, b, VALUE_TYPE(tb)->typbyval, VALUE_TYPE(tb)->typlen)
+#define SH_HASH_KEY(tb, k) hash_value(VALUE_TYPE(tb), k)
+#define SH_EQUAL(tb, a, b) same_value(VALUE_TYPE(tb), a, b)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
 #define SH_SCOPE static inline
@@ -75,7 +103,7 @@ struct Matches
 	int *ends;	/* of each line, among places */
 
 	ValueType outer_type;
-	MemoryContext cache; /* of what is known of outer values; started anew when it is too large */
+	MemoryContext cache; /* of what is known of outer values, which may be forgotten */
 	struct seen_hash *outer_seen;
 	int nouter;
 	int outer_room;
@@ -91,8 +119,8 @@ read_type(Node *argument, ValueType *type)
 
 #define FIRST_VALUES 64
 
-static void
-forget_outer_values(Matches *matches)
+void
+matches_forget_outer(Matches *matches)
 {
 	MemoryContext old;
 
@@ -106,7 +134,7 @@ forget_outer_values(Matches *matches)
 }
 
 Matches *
-matches_create(OpExpr *clause, bool outer_is_left)
+matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 {
 	Matches *matches = palloc0(sizeof(Matches));
 
@@ -124,8 +152,8 @@ matches_create(OpExpr *clause, bool outer_is_left)
 	matches->room = FIRST_VALUES;
 	matches->inner = palloc(matches->room * sizeof(Datum));
 	matches->places = palloc(matches->room * sizeof(Place));
-	matches->cache = AllocSetContextCreate(CurrentMemoryContext, "kanon matches", ALLOCSET_DEFAULT_SIZES);
-	forget_outer_values(matches);
+	matches->cache = AllocSetContextCreate(cache, "kanon matches", ALLOCSET_DEFAULT_SIZES);
+	matches_forget_outer(matches);
 	return matches;
 }
 
@@ -193,8 +221,10 @@ number_of(struct seen_hash *seen, const ValueType *type, Datum *value, int count
 int
 matches_add_inner(Matches *matches, Datum value)
 {
-	int number = number_of(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
+	int number;
 
+	value = in_place(&matches->inner_type, value);
+	number = number_of(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
 	if (number < matches->ninner)
 		return number;
 	if (matches->ninner == matches->room)
@@ -355,24 +385,22 @@ find_matches(Matches *matches, Datum value, MatchList *list)
 	qsort(list->values, list->count, sizeof(int), compare_numbers);
 }
 
-const MatchList *
-matches_of(Matches *matches, Datum value)
+int
+matches_add_outer(Matches *matches, Datum value)
 {
-	SeenEntry *known = seen_lookup(matches->outer_seen, value);
 	MemoryContext old;
 	int number;
 
-	if (known)
-		return &matches->lists[known->number];
+	value = in_place(&matches->outer_type, value);
+	number = number_of(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
+	if (number < matches->nouter)
+		return number;
 	if (matches->nlines == 0)
 	{
 		old = MemoryContextSwitchTo(matches->context);
 		order_places(matches);
 		MemoryContextSwitchTo(old);
 	}
-	if (MemoryContextMemAllocated(matches->cache, true) > get_hash_memory_limit())
-		forget_outer_values(matches);
-	number = number_of(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
 	old = MemoryContextSwitchTo(matches->cache);
 	if (matches->nouter == matches->outer_room)
 	{
@@ -382,5 +410,11 @@ matches_of(Matches *matches, Datum value)
 	find_matches(matches, value, &matches->lists[number]);
 	matches->nouter++;
 	MemoryContextSwitchTo(old);
+	return number;
+}
+
+const MatchList *
+matches_of_outer(const Matches *matches, int number)
+{
 	return &matches->lists[number];
 }

@@ -23,12 +23,18 @@ typedef struct MatchList
 	int *values;
 } MatchList;
 
-/* In the current memory context.  outer_is_left: the operator's left argument is the outer value. */
-extern Matches *matches_create(OpExpr *clause, bool outer_is_left);
-/* The number of an inner value; all of them are to be known before the first outer one is asked for. */
+/*
+ * In the current memory context; what is found out about outer values, in a child
+ * of the cache.  outer_is_left: the operator's left argument is the outer value.
+ */
+extern Matches *matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache);
+/* The number of an inner value; all of them are to be known before the first outer one comes. */
 extern int matches_add_inner(Matches *matches, Datum value);
 extern int matches_count_inner(const Matches *matches);
-/* Who matches an outer value. */
-extern const MatchList *matches_of(Matches *matches, Datum value);
+/* The number of an outer value, until outer values are forgotten. */
+extern int matches_add_outer(Matches *matches, Datum value);
+/* Who matches it; the list stays where it is until the next new value comes. */
+extern const MatchList *matches_of_outer(const Matches *matches, int number);
+extern void matches_forget_outer(Matches *matches);
 
 #endif
