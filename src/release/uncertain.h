@@ -12,6 +12,7 @@
  *	uncertain_gaussian.c	the two kinds of noise
  *	uncertain_uniform.c
  *	uncertain_crowd.c		the expected anonymity of a row, and the spread for a given one
+ *	uncertain_rings.c		the spread by a census of distances
  *	uncertain_task.c		the same for all rows, on several cores
  *	uncertain_release.c		kanon.uncertain
  *	uncertain_audit.c		kanon.fit, kanon.expected_anonymity, kanon.link_attack

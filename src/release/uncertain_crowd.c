@@ -17,7 +17,9 @@
  * small beside their distance, however many rows they hold.
  *
  * A spread is accepted when the lower bound is at least k and the upper bound at
- * most 0.1 % above.
+ * most 0.1 % above.  Where distances are all that matters, a census of them finds
+ * nearly all spreads in less time (uncertain_rings.c); the nodes are for the
+ * others, for other models and for the exact sum.
  */
 #include "release/uncertain_model.h"
 
@@ -76,6 +78,8 @@ struct Crowd
 	double *boxes;	   /* their nearest and farthest shapes, 2 * width each */
 	int nnodes;
 	double slack; /* of all closed nodes */
+
+	Rings *rings; /* null: the model has none */
 };
 
 Crowd *
@@ -90,6 +94,8 @@ crowd_create(const KdTree *tree, const NoiseModel *model)
 	crowd->shapes = palloc(crowd->room * crowd->width * sizeof(double));
 	crowd->nodes = palloc_extended(tree->nnodes * sizeof(ClosedNode), MCXT_ALLOC_HUGE);
 	crowd->boxes = palloc_extended((Size) tree->nnodes * 2 * crowd->width * sizeof(double), MCXT_ALLOC_HUGE);
+	if (model->weighted)
+		crowd->rings = rings_create(tree, model);
 	return crowd;
 }
 
@@ -297,8 +303,9 @@ open_nodes(Crowd *crowd, double spread, double tolerance)
 
 /* The least that the other rows add, and its derivative by the logarithm of the spread. */
 static double
-lower_bound(Crowd *crowd, double spread, double *slope)
+lower_bound(void *whose, double spread, double *slope)
 {
+	Crowd *crowd = whose;
 	double sum = crowd->model->sum(crowd->shapes, crowd->nshapes, crowd->width, spread, slope);
 
 	CHECK_FOR_INTERRUPTS();
@@ -316,12 +323,11 @@ lower_bound(Crowd *crowd, double spread, double *slope)
 }
 
 /*
- * The spread for which the lower bound is between least and most: Newton's
- * method on logarithms, in which the sum is nearly a straight line, and
+ * Newton's method on logarithms, in which the sum is nearly a straight line, and
  * bisection where it leaves the bracket or takes too long.
  */
-static double
-solve(Crowd *crowd, double least, double most, double spread, double *sum)
+double
+solve_spread(SpreadSum sum_of, void *whose, double least, double most, double spread, double *sum)
 {
 	double target = (least + most) / 2;
 	double lo = 0;
@@ -332,7 +338,7 @@ solve(Crowd *crowd, double least, double most, double spread, double *sum)
 		double slope;
 		double next = NAN;
 
-		*sum = lower_bound(crowd, spread, &slope);
+		*sum = sum_of(whose, spread, &slope);
 		if (*sum >= least && *sum <= most)
 			return spread;
 		if (*sum > 0 && slope > 0 && step < NEWTON_STEPS)
@@ -352,6 +358,16 @@ solve(Crowd *crowd, double least, double most, double spread, double *sum)
 			 errmsg("no spread was found between %g and %g", lo, hi)));
 }
 
+/* Looks at the rows once; the nodes closed so far stay closed for whoever looks closer. */
+static double
+spread_by_rings(Crowd *crowd, const RingsTarget *target)
+{
+	rings_empty(crowd->rings, &crowd->query);
+	for (int i = 0; i < crowd->nnodes; i++)
+		rings_close(crowd->rings, crowd->nodes[i].node, *nearest_shape(crowd, &crowd->nodes[i]));
+	return rings_spread(crowd->rings, target, crowd->shapes, crowd->nshapes);
+}
+
 double
 crowd_spread(Crowd *crowd, double k, double guess)
 {
@@ -366,14 +382,22 @@ crowd_spread(Crowd *crowd, double k, double guess)
 		return 0;
 	if (reach < k * LEAST_REACH)
 		return NAN;
+	if (crowd->rings)
+	{
+		RingsTarget target = {least, most, k * (1 + UPPER_SURPLUS) - crowd->equal, spread};
+		double found = spread_by_rings(crowd, &target);
+
+		if (!isnan(found))
+			return found;
+	}
 	turn_to_spread(crowd, spread);
 	open_nodes(crowd, spread, least * ROUGH_SHARE);
-	spread = solve(crowd, least * (1 - ROUGH_SHARE), least, spread, &sum);
+	spread = solve_spread(lower_bound, crowd, least * (1 - ROUGH_SHARE), least, spread, &sum);
 	do
 	{
 		turn_to_spread(crowd, spread);
 		open_nodes(crowd, spread, k * CLOSED_SHARE);
-		spread = solve(crowd, least, most, spread, &sum);
+		spread = solve_spread(lower_bound, crowd, least, most, spread, &sum);
 		turn_to_spread(crowd, spread);
 	} while (crowd->equal + sum * (1 + crowd->model->excess) + crowd->slack > k * (1 + UPPER_SURPLUS));
 	return spread;

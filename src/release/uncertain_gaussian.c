@@ -138,6 +138,27 @@ gaussian_sum(const double *shapes, int count, int width, double spread, double *
 }
 
 static double
+gaussian_weighted(const double *distances, const double *rows, int count, double spread, double *slope)
+{
+	double factor = 0.5 / spread;
+	double at_zero = 0;
+	double along = 0;
+
+	if (!tangents_ready)
+		make_tangents();
+	for (int i = 0; i < count; i++)
+	{
+		double t = Min(distances[i] * factor, LAST_UNIT);
+		const Tangent *tangent = &tangents[(int) (t * CELLS_PER_UNIT)];
+
+		at_zero += rows[i] * tangent->at_zero;
+		along += rows[i] * tangent->slope * t;
+	}
+	*slope = -along;
+	return at_zero + along;
+}
+
+static double
 gaussian_exact(const double *shapes, int count, int width, double spread)
 {
 	double sum = 0;
@@ -170,6 +191,7 @@ const NoiseModel gaussian_noise = {
 	.box = gaussian_box,
 	.misfit = gaussian_misfit,
 	.sum = gaussian_sum,
+	.weighted = gaussian_weighted,
 	.exact = gaussian_exact,
 	.excess = TANGENT_EXCESS,
 	.tail = TANGENT_TAIL,

@@ -43,6 +43,8 @@ typedef struct NoiseModel
 	 * by the logarithm of the spread.
 	 */
 	double (*sum)(const double *shapes, int count, int width, double spread, double *slope);
+	/* The same where shapes are distances and each stands for a number of rows, not necessarily whole; null: they are not. */
+	double (*weighted)(const double *distances, const double *rows, int count, double spread, double *slope);
 	double (*exact)(const double *shapes, int count, int width, double spread);
 	double excess;
 	double tail;
@@ -52,11 +54,37 @@ typedef struct NoiseModel
 	double (*guess)(int ncolumns, double k, int count, double distance);
 } NoiseModel;
 
+/* What others add for a spread, and its derivative by the logarithm of the spread. */
+typedef double (*SpreadSum)(void *whose, double spread, double *slope);
+
+/* The spread for which such a sum, which grows with it, is between least and most; *sum gets what it is. */
+extern double solve_spread(SpreadSum sum_of, void *whose, double least, double most, double spread, double *sum);
+
 extern const NoiseModel gaussian_noise;
 extern const NoiseModel uniform_noise;
 
 /* The model of that name, or an error. */
 extern const NoiseModel *noise_model(const char *name);
+
+/* A census of the rows around a row by distance, for a model that has `weighted`. */
+typedef struct Rings Rings;
+
+/* What the others have to add: their lower bound from least to most, their upper bound at most upper. */
+typedef struct RingsTarget
+{
+	double least;
+	double most;
+	double upper;
+	double guess; /* of the spread */
+} RingsTarget;
+
+extern Rings *rings_create(const KdTree *tree, const NoiseModel *model);
+/* Turns to another row; the query must stay. */
+extern void rings_empty(Rings *rings, const KdQuery *query);
+/* Rows to count where they are within reach: those of a node whose nearest point is so far, and not 0. */
+extern void rings_close(Rings *rings, int node, double near);
+/* The spread, where count other rows are at these distances besides; NaN where the census is not fine enough. */
+extern double rings_spread(Rings *rings, const RingsTarget *target, const double *distances, Size count);
 
 /* What is around a row. */
 typedef struct Crowd Crowd;
