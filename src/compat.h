@@ -17,6 +17,11 @@
 #include "varatt.h"
 #endif
 
+/* PostgreSQL 18 has another word for functions that do not return, which is not allowed behind their parameters. */
+#if PG_VERSION_NUM >= 180000
+#define pg_attribute_noreturn() __attribute__((noreturn))
+#endif
+
 /* Set-returning functions that fill a tuplestore. */
 #if PG_VERSION_NUM >= 150000
 #define kanon_materialize(fcinfo) InitMaterializedSRF(fcinfo, 0)

@@ -426,7 +426,7 @@ is_enough_outwards(const Space *space, const double *corner, const bool *upwards
 	}
 	lower[space->nquasi] = -INFINITY;
 	upper[space->nquasi] = INFINITY;
-	return crowd_is_enough(space, &outwards);
+	return crowd_is_known_enough(space, &outwards);
 }
 
 bool
@@ -442,7 +442,7 @@ fault_is_final(const Space *space, const Shape *shape, const Fault *fault)
 	if (fault->kind == FAULT_HYPERCUBE)
 	{
 		nodes.lower[space->nquasi] = nodes.upper[space->nquasi] = space->values[fault->value];
-		return !crowd_is_enough(space, &outside);
+		return !crowd_is_known_enough(space, &outside);
 	}
 	fault_corner(&nodes, fault, corner);
 	return !is_enough_outwards(space, corner, fault->upper);

@@ -77,6 +77,8 @@ extern Known *known_create(const Space *space);
 extern bool all_are_good(const Space *space, const double *lower, const double *upper);
 /* With one of some sensitive values, which the one to try first is among?  corner has room for it. */
 extern bool corner_is_good(const Space *space, double *corner, double first, const int32 *values, int count);
+/* crowd_is_enough for GAP_BETWEEN or GAP_OUTSIDE, exact, but what has been counted before is not counted again. */
+extern bool crowd_is_known_enough(const Space *space, const Crowd *crowd);
 /* Only a guess. */
 extern bool point_seems_good(const Space *space, const double *point);
 

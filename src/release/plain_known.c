@@ -6,7 +6,8 @@
  * the next.  So boxes are kept in which all points are good: one is learned when a
  * count has shown that enough rows are within d of everything in it, and joined to
  * a known one where that is true of both together.  Points that were bad are kept,
- * too.
+ * too, and so are the answers of counts that show that no group can have a row:
+ * those are close, hence dear, and what holds for a row holds for all beyond it.
  *
  * A sample of the rows says quickly, and always at the same cost, what is likely.
  * It decides which rows are tried, and that a group is not worth a count.  That a
@@ -16,7 +17,9 @@
 
 #include <math.h>
 
+/* Boxes that are kept of a kind: where looking at them is cheaper than a count. */
 #define MOST_KNOWN 128
+#define MOST_ANSWERS 2048
 /* Rows that stand for all where a guess will do. */
 #define SAMPLE 1024
 /* With less than this share of the rows that it needs, a point is taken for bad. */
@@ -30,16 +33,26 @@ typedef struct KnownBox
 
 typedef struct KnownBoxes
 {
+	int most;
 	int count;
 	int next;	/* to be replaced */
 	int latest; /* the one that was of use last */
-	KnownBox boxes[MOST_KNOWN];
+	KnownBox *boxes;
 } KnownBoxes;
+
+/* A question whose answer changes once only when its box becomes wider. */
+typedef struct Answers
+{
+	KnownBoxes within; /* everything in one of these has the answer of narrow boxes */
+	KnownBoxes around; /* everything around one of these has that of wide ones */
+} Answers;
 
 struct Known
 {
 	KnownBoxes good;
 	KnownBoxes bad; /* single points */
+	Answers between;
+	Answers outside;
 	double *sample; /* column * SAMPLE + row */
 	int enough;		/* of the sample's rows */
 };
@@ -61,11 +74,21 @@ take_sample(const Space *space, Known *known)
 	known->enough = (int) ceil((double) space->enough * count / Max(space->nrows, 1));
 }
 
+static KnownBoxes
+make_boxes(int most)
+{
+	return (KnownBoxes){.most = most, .boxes = palloc(most * sizeof(KnownBox))};
+}
+
 Known *
 known_create(const Space *space)
 {
 	Known *known = palloc0(sizeof(Known));
 
+	known->good = make_boxes(MOST_KNOWN);
+	known->bad = make_boxes(MOST_KNOWN);
+	known->between = (Answers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
+	known->outside = (Answers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
 	take_sample(space, known);
 	return known;
 }
@@ -102,8 +125,39 @@ remember(const Space *space, KnownBoxes *known, const double *lower, const doubl
 {
 	memcpy(known->boxes[known->next].lower, lower, space->ncolumns * sizeof(double));
 	memcpy(known->boxes[known->next].upper, upper, space->ncolumns * sizeof(double));
-	known->next = (known->next + 1) % MOST_KNOWN;
-	known->count = Min(known->count + 1, MOST_KNOWN);
+	known->next = (known->next + 1) % known->most;
+	known->count = Min(known->count + 1, known->most);
+}
+
+static bool
+is_around_known(const Space *space, const KnownBoxes *known, const double *lower, const double *upper)
+{
+	KnownBox given;
+
+	memcpy(given.lower, lower, space->ncolumns * sizeof(double));
+	memcpy(given.upper, upper, space->ncolumns * sizeof(double));
+	for (int i = 0; i < known->count; i++)
+	{
+		if (covers(&given, space->ncolumns, known->boxes[i].lower, known->boxes[i].upper))
+			return true;
+	}
+	return false;
+}
+
+bool
+crowd_is_known_enough(const Space *space, const Crowd *crowd)
+{
+	bool grows = crowd->quasi == GAP_BETWEEN; /* the wider the box, the more is near to some point of it; the less to what is outside */
+	Answers *answers = grows ? &space->known->between : &space->known->outside;
+	bool enough;
+
+	if (is_known(space, &answers->within, crowd->lower, crowd->upper))
+		return !grows;
+	if (is_around_known(space, &answers->around, crowd->lower, crowd->upper))
+		return grows;
+	enough = crowd_is_enough(space, crowd);
+	remember(space, enough == grows ? &answers->around : &answers->within, crowd->lower, crowd->upper);
+	return enough;
 }
 
 /* The box around two; returns how much wider than the first it is. */
