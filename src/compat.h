@@ -228,4 +228,58 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_backend_status(number) (&pgstat_fetch_stat_local_beentry(number)->backendStatus)
 #endif
 
+/* PostgreSQL 18 no longer asks whether a query runs once only. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_executor_run(desc, count, once) ((void) (once), ExecutorRun(desc, ForwardScanDirection, count))
+#else
+#define kanon_executor_run(desc, count, once) ExecutorRun(desc, ForwardScanDirection, count, once)
+#endif
+
+/* PostgreSQL 18 knows primary keys that can be deferred; they are no keys to rely on. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel, false)
+#else
+#define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel)
+#endif
+
+/* PostgreSQL 18 has the functions that write EXPLAIN's properties in a header of their own. */
+#if PG_VERSION_NUM >= 180000
+#define KANON_EXPLAIN_HEADER "commands/explain_format.h"
+#else
+#define KANON_EXPLAIN_HEADER "commands/explain.h"
+#endif
+
+/*
+ * Is an operator one of a B-tree's, or their negator?  PostgreSQL 18 asks all
+ * access methods that sort: another one's operators are not what we mean.
+ */
+#if PG_VERSION_NUM >= 180000
+#include "catalog/pg_am.h"
+#include "utils/lsyscache.h"
+
+static inline bool
+kanon_sorts(Oid operator)
+{
+	ListCell *cell;
+
+	foreach (cell, get_op_index_interpretation(operator))
+	{
+		if (get_opfamily_method(((OpIndexInterpretation *) lfirst(cell))->opfamily_id) == BTREE_AM_OID)
+			return true;
+	}
+	return false;
+}
+#else
+#define kanon_sorts(operator) (get_op_btree_interpretation(operator) != NIL)
+#endif
+
+/* Custom paths of PostgreSQL 14 are always expected to project. */
+#if PG_VERSION_NUM >= 150000
+#define KANON_PATH_PROJECTS CUSTOMPATH_SUPPORT_PROJECTION
+#else
+#define KANON_PATH_PROJECTS 0
+#include "miscadmin.h"
+#define list_copy_head(list, length) list_truncate(list_copy(list), length)
+#endif
+
 #endif

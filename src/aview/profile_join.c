@@ -127,7 +127,7 @@ static char *
 key_column(const ChoiceJoin *join)
 {
 	char *found = NULL;
-	Oid index = RelationGetPrimaryKeyIndex(join->table);
+	Oid index = kanon_primary_key(join->table);
 	Relation rel;
 
 	if (!OidIsValid(index))

@@ -63,7 +63,7 @@ roles_of(const AView *aview, int rti, Node *clause)
 		Var *var = lfirst(cell);
 		AViewColumn *column;
 
-		if (!IsA(var, Var) || var->varno != rti)
+		if (!IsA(var, Var) || (int) var->varno != rti)
 			continue;
 		if (var->varattno <= 0 || var->varattno > aview->ncolumns)
 		{
@@ -94,7 +94,7 @@ typedef struct Hidden
 static bool
 is_hidden(const Hidden *hidden, const Var *var)
 {
-	if (var->varno != hidden->rti || var->varattno <= 0)
+	if ((int) var->varno != hidden->rti || var->varattno <= 0)
 		return false;
 	if (hidden->column >= 0)
 		return var->varattno - 1 == hidden->column;
@@ -232,7 +232,7 @@ is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 	Oid left;
 	Oid right;
 
-	if (value == NULL || function >= FirstNormalObjectId || get_op_btree_interpretation(operator) == NIL)
+	if (value == NULL || function >= FirstNormalObjectId || !kanon_sorts(operator))
 		return false;
 	op_input_types(operator, &left, &right);
 	if (!is_plain_type(left) || !is_plain_type(right))
@@ -339,7 +339,7 @@ not_witness_walker(Node *node, void *context)
 		case T_ArrayExpr:
 			break;
 		case T_Var:
-			return ((Var *) node)->varno != *(int *) context;
+			return (int) ((Var *) node)->varno != *(int *) context;
 		case T_FuncExpr:
 			if (!is_comparison(((FuncExpr *) node)->funcid))
 				return true;
@@ -515,7 +515,7 @@ source_mutator(Node *node, void *context)
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varno == terms->rti)
+	if (IsA(node, Var) && (int) ((Var *) node)->varno == terms->rti)
 		return (Node *) source_column(terms->aview, ((Var *) node)->varattno - 1);
 	if (IsA(node, Const))
 		return copyObject(node);

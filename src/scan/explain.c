@@ -11,6 +11,7 @@
 #include "scan/state.h"
 
 #include "commands/explain.h"
+#include KANON_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

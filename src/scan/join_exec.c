@@ -6,6 +6,7 @@
 
 #include "access/sysattr.h"
 #include "commands/explain.h"
+#include KANON_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"

@@ -133,7 +133,7 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
 	path->path.rows = joinrel->rows;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->flags = KANON_PATH_PROJECTS;
 	path->methods = &join_path_methods;
 	path->custom_paths = list_make2(outer->cheapest_total_path, inner->cheapest_total_path);
 	path->custom_private = list_make2(makeInteger(jointype), extra->restrictlist);

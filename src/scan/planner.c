@@ -189,7 +189,7 @@ make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
 	path->path.pathtarget = paths->rel->reltarget;
 	path->path.param_info = param_info;
 	path->methods = &path_methods;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->flags = KANON_PATH_PROJECTS;
 	path->custom_private = list_make2(makeInteger(paths->aview->id), makeInteger(plan));
 	return path;
 }
@@ -371,7 +371,7 @@ member_is_on_source(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, Eq
 	const AView *aview = ((ViewPaths *) arg)->aview;
 	Var *var = (Var *) em->em_expr;
 
-	return IsA(var, Var) && var->varno == (int) rel->relid && var->varattno > 0 &&
+	return IsA(var, Var) && (int) var->varno == (int) rel->relid && var->varattno > 0 &&
 		   aview->columns[var->varattno - 1].role == ROLE_OTHER;
 }
 
@@ -578,7 +578,7 @@ scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *tlist, 
 	{
 		Var *var = lfirst(cell);
 
-		if (var->varno == (int) rel->relid && var->varattno == 0)
+		if ((int) var->varno == (int) rel->relid && var->varattno == 0)
 		{
 			result = lappend(result, makeTargetEntry((Expr *) copyObject(var), list_length(result) + 1, NULL, false));
 			break;

@@ -364,12 +364,12 @@ run_executor(SourceRun *run, uint64 count, bool once)
 
 	if (run->readable)
 	{
-		ExecutorRun(run->desc, ForwardScanDirection, count, once);
+		kanon_executor_run(run->desc, count, once);
 		return;
 	}
 	PG_TRY();
 	{
-		ExecutorRun(run->desc, ForwardScanDirection, count, once);
+		kanon_executor_run(run->desc, count, once);
 	}
 	PG_CATCH();
 	{
