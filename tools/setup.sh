@@ -16,7 +16,8 @@ export LC_ALL=C.UTF-8
 REFERENCE=/usr/lib/postgresql/15/bin/pg_config
 
 # Copied into the private installation; the rest of it is links.
-PROGRAMS=(postgres initdb pg_ctl pg_config psql pg_isready createdb dropdb pg_dump pg_dumpall pg_restore pg_basebackup pgbench)
+PROGRAMS=(postgres initdb pg_ctl pg_config psql pg_isready createdb dropdb pg_dump pg_dumpall pg_restore pg_basebackup pgbench
+	pg_upgrade pg_controldata pg_resetwal vacuumdb)
 
 say() { echo "== $*"; }
 die() { echo "kanon: $*" >&2; exit 1; }

@@ -4,7 +4,14 @@
 # WATCH is `sanitize`, `valgrind` or nothing. The server of the private installation is then a script that starts the
 # real one watched; so are the servers that tests start for themselves. What is found is in $RUN/work/reports, and fails
 # the run. PG_CONFIG may name a PostgreSQL of one's own: one that was built with USE_VALGRIND and assertions tells
-# valgrind of every chunk of its memory contexts, while in Debian's only whole blocks are seen.
+# valgrind of every chunk of its memory contexts, while in Debian's only whole blocks are seen. So does the sanitizer where
+# the server itself is sanitized, and what it tells valgrind goes to the sanitizer (tools/poison). In PostgreSQL's source:
+#   ./configure --prefix=P --enable-cassert --enable-debug --with-libxml --with-icu CFLAGS='-O1 -fno-omit-frame-pointer' \
+#       CPPFLAGS="-DUSE_VALGRIND -I$KANON/tools/poison"
+#   make -C src/backend generated-headers && make -C src/common && make -C src/port
+#   make -C src/backend COPT=-fsanitize=address && make && make install
+#   for d in contrib/dblink contrib/postgres_fdw src/test/perl src/test/isolation src/test/regress; do make -C $d install; done
+#   PG_CONFIG=P/bin/pg_config ASAN_OPTIONS=detect_leaks=0 tools/sanitize
 
 # watched WATCH TEST...: what is committed is built and tested in a clone of its own.
 watched() {

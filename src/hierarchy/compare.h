@@ -71,6 +71,8 @@ typedef struct Comparison
 	Datum constant_value;
 	Shortcut shortcut;
 	Home homes[2];							  /* of either side */
+	Finding current[2];						  /* brought up to date, either side */
+	Finding bound[2];						  /* bound to the other side's hierarchy */
 	Finding resolutions[2][2];				  /* by whose hierarchy it is, and which side */
 	Finding readings[COMPARISON_MAX_ARGS][2]; /* among dates, among numbers */
 } Comparison;
@@ -115,13 +117,23 @@ comparison_dgh(Comparison *comparison, int side, int32 id)
 	return comparison_go_home(comparison, side, id);
 }
 
+/*
+ * A value as it is in a hierarchy.  What is found is valid until the finding is
+ * used again: a value that was found may be looked up only into another one.
+ */
+static inline const GenView *
+comparison_find(Comparison *comparison, Finding *finding, Dgh *dgh, const GenView *view)
+{
+	if (GEN_IS_BOUND(view) && view->dgh == dgh->id && view->generation == dgh->generation)
+		return view;
+	return comparison_look_up(comparison, finding, dgh, view);
+}
+
 /* A value as it is in the hierarchy that is the home of either side. */
 static inline const GenView *
 comparison_resolve(Comparison *comparison, int home, int side, Dgh *dgh, const GenView *view)
 {
-	if (GEN_IS_BOUND(view) && view->dgh == dgh->id && view->generation == dgh->generation)
-		return view;
-	return comparison_look_up(comparison, &comparison->resolutions[home][side], dgh, view);
+	return comparison_find(comparison, &comparison->resolutions[home][side], dgh, view);
 }
 
 #endif

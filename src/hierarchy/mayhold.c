@@ -236,7 +236,7 @@ bring_up_to_date(Comparison *comparison, int side, GenView *view)
 		return;
 	dgh = comparison_dgh(comparison, side, view->dgh);
 	if (dgh)
-		*view = *comparison_resolve(comparison, side, side, dgh, view);
+		*view = *comparison_find(comparison, &comparison->current[side], dgh, view);
 	else if (gen_is_itself(view))
 		view->kind = GEN_LABEL;
 	else
@@ -250,9 +250,9 @@ bind_each_other(Comparison *comparison, GenView *a, GenView *b)
 	Dgh *dgh;
 
 	if (GEN_IS_BOUND(a) && !GEN_IS_BOUND(b) && (dgh = comparison_dgh(comparison, 0, a->dgh)) != NULL)
-		*b = *comparison_resolve(comparison, 0, 1, dgh, b);
+		*b = *comparison_find(comparison, &comparison->bound[1], dgh, b);
 	else if (GEN_IS_BOUND(b) && !GEN_IS_BOUND(a) && (dgh = comparison_dgh(comparison, 1, b->dgh)) != NULL)
-		*a = *comparison_resolve(comparison, 1, 0, dgh, a);
+		*a = *comparison_find(comparison, &comparison->bound[0], dgh, a);
 }
 
 typedef bool (*MayHold)(Comparison *comparison, const GenView *a, const GenView *b);

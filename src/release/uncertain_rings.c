@@ -30,9 +30,11 @@
 
 /*
  * A power of two in u is cut into so many rings, by the first bits of its
- * mantissa.  The bounds of a ring then differ by less than t^2 (1 + t^2) / 2^21
- * of their value, t = sqrt(u) / 2s: twenty columns, where t = 4.5 matters most,
- * still leave four fifths of the 0.1 % to the closed nodes.
+ * mantissa.  The bounds of a ring then differ by at most g'' (u / 2^8)^2 / 8, and
+ * with t = sqrt(u) / 2s that is about (1 + t^2)^2 / 2^21 of their value.  In
+ * twenty columns t = 4.5 matters most, and most of the 0.1 % is still left to the
+ * closed nodes.  Nothing rests on this estimate: the bounds are computed, and
+ * compared, for every row.
  */
 #define RING_BITS 8
 #define RINGS_PER_OCTAVE (1 << RING_BITS)
