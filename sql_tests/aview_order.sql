@@ -45,3 +45,65 @@ SELECT :once_place = :again_place AS "the same again";
 COMMIT;
 -- Rescans.
 SELECT g, count(*), count(DISTINCT place) FROM generate_series(1, 3) g, LATERAL (SELECT place, g AS same FROM few OFFSET 0) s GROUP BY g ORDER BY g;
+
+-- Nor may an order that a plan makes, which settings that everybody has choose between.  How far apart do rows come that have
+-- something in common that nobody is shown?  Almost all the way by chance.
+CREATE FUNCTION spread(rows text, common text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	spread numeric;
+BEGIN
+	EXECUTE format('SELECT avg((last - first) / n::numeric) FROM (SELECT max(at) AS last, min(at) AS first, sum(count(*)) OVER () AS n
+		FROM (SELECT row_number() OVER () AS at, * FROM %s) r GROUP BY %s) c', rows, common) INTO spread;
+	RETURN CASE WHEN spread > 0.7 THEN 'no order' ELSE 'in order' END;
+END
+$$;
+-- The age once more, and a number of the person, without a role: to see what the order would tell.
+CREATE TABLE visit (id integer, age integer, ward integer, raw integer, who integer);
+INSERT INTO visit SELECT i % 400, i % 1000, i % 5, i % 1000, i % 400 FROM generate_series(1, 8000) AS i ORDER BY md5(i::text);
+CREATE INDEX ON visit (ward, age);
+CREATE INDEX ON visit (age) INCLUDE (id, ward, raw, who);
+CREATE TABLE by_age (LIKE visit) PARTITION BY RANGE (age);
+SELECT format('CREATE TABLE by_age_%s PARTITION OF by_age FOR VALUES FROM (%s) TO (%s)', n, n * 100, n * 100 + 100) FROM generate_series(0, 9) AS n \gexec
+INSERT INTO by_age SELECT * FROM visit;
+CREATE TABLE note AS SELECT id, string_agg(md5(id::text || n), '') AS note FROM generate_series(0, 399) AS id, generate_series(1, 30) AS n GROUP BY id;
+VACUUM ANALYZE visit, by_age, note;
+SELECT kanon.create_interval_dgh('halves', 0, '{500}');
+SELECT kanon.create_anonymization_view(name, query, id => '{id}', quasi_ids => '{"age": "halves"}', k => 30)
+FROM (VALUES ('visits', 'SELECT * FROM visit'), ('parted', 'SELECT * FROM by_age'), ('joined', 'SELECT visit.*, note FROM visit JOIN note USING (id)')) AS v(name, query);
+SELECT kanon.create_anonymization_view('asked', 'SELECT * FROM visit', id => '{id}', quasi_ids => '{"age": "halves"}', k => 30, match => 'witness');
+SELECT spread('(SELECT * FROM visit ORDER BY age) s', 'raw / 50') AS sorted, spread('visit', 'raw / 50') AS stored;
+-- By an index.
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT spread('(SELECT * FROM visit WHERE ward = 3) s', 'raw / 50') AS "as it is",
+    spread('(SELECT raw FROM visits WHERE ward = 3) s', 'raw / 50') AS selected,
+    spread('(SELECT age, raw FROM visits) s', 'raw / 50') AS all,
+    spread('(SELECT raw FROM asked WHERE age = 77) s', 'raw / 50') AS asked;
+SET kanon.plan = anonymize_first;
+SELECT spread('(SELECT raw FROM visits WHERE ward = 3) s', 'raw / 50') AS selected, spread('(SELECT raw FROM asked WHERE age = 77) s', 'raw / 50') AS asked;
+SET kanon.plan = select_first;
+SELECT spread('(SELECT raw FROM visits WHERE ward = 3) s', 'raw / 50') AS selected, spread('(SELECT raw FROM asked WHERE age = 77) s', 'raw / 50') AS asked;
+SET kanon.plan = function;
+SELECT spread('(SELECT age, raw FROM visits) s', 'raw / 50') AS all;
+RESET kanon.plan;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+-- By partitions.
+SELECT spread('by_age', 'raw / 50') AS "as it is", spread('parted', 'raw / 50');
+-- By the batches of a join.
+SET work_mem = '64kB';
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT spread('(SELECT visit.*, note FROM visit JOIN note USING (id)) s', 'who, note') AS "as it is", spread('joined', 'who, note');
+RESET enable_mergejoin;
+RESET enable_nestloop;
+RESET work_mem;
+-- By parts, where classes outgrow memory: most rows are published in cells that are larger than a part's.
+CREATE TABLE spot (id integer, x integer, y integer, fine integer);
+INSERT INTO spot SELECT i, i % 200, i * 7919 / 200 % 500, i % 200 / 10 * 100 + i * 7919 / 200 % 500 / 10 FROM generate_series(1, 20000) AS i ORDER BY md5(i::text);
+ANALYZE spot;
+SELECT kanon.create_interval_dgh('tens or all', 0, '{10}');
+SELECT kanon.create_anonymization_view('spots', 'SELECT * FROM spot', id => '{id}', quasi_ids => '{"x": "tens or all", "y": "tens or all"}', k => 150);
+SET work_mem = '64kB';
+SELECT spread('spots', 'fine');
+RESET work_mem;

@@ -51,7 +51,7 @@ struct AllRows
 
 	Partitions *parts;
 
-	/* Cells, in the order in which their first rows were read. */
+	/* Cells, in no order. */
 	Cell **cells;
 	int ncells;
 	int at_cell;
@@ -174,8 +174,11 @@ run_source(AllRows *rows, List *order_by)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
+	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
 
-	return source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+	if (order_by == NIL)
+		source_hide_order(run);
+	return run;
 }
 
 /* The second reading, of what the conditions select. */
@@ -183,10 +186,13 @@ static SourceRun *
 run_selected(AllRows *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
+	SourceRun *run;
 
 	if (rows->selected == NULL)
 		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
-	return source_execute(rows->selected, rows->params, anonymizer->snapshot);
+	run = source_execute(rows->selected, rows->params, anonymizer->snapshot);
+	source_hide_order(run);
+	return run;
 }
 
 static List *
@@ -230,6 +236,20 @@ divide(AllRows *rows, int64 rows_counted)
 	partitions_recode(rows->parts, rows->witness, rows->witness_arg);
 }
 
+/* The order in which their first rows were read may tell what these are. */
+static void
+shuffle_cells(AllRows *rows)
+{
+	for (int i = rows->ncells - 1; i > 0; i--)
+	{
+		int other = kanon_random_uint64() % (i + 1);
+		Cell *swap = rows->cells[i];
+
+		rows->cells[i] = rows->cells[other];
+		rows->cells[other] = swap;
+	}
+}
+
 /* How many rows each cell has. */
 static void
 count_cells(AllRows *rows)
@@ -245,6 +265,7 @@ count_cells(AllRows *rows)
 			rows->cells[rows->ncells++] = cell;
 		cell->rows += classes->rows[class];
 	}
+	shuffle_cells(rows);
 }
 
 /* Recodes the whole source. */
@@ -438,6 +459,7 @@ next_source_row(AllRows *rows, TupleTableSlot **slot)
 	{
 		case READ_AND_NOTE:
 		case READ_CELLS:
+		case READ_PARTS:
 			break;
 		case READ_TWICE:
 			return source_next(rows->run, slot);
@@ -445,8 +467,6 @@ next_source_row(AllRows *rows, TupleTableSlot **slot)
 			return anonymizer_kept_row(rows->anonymizer, rows->store, rows->slot);
 		case READ_BLOCKS:
 			return next_of_block(rows, slot);
-		case READ_PARTS:
-			return partitions_next(rows->parts, slot);
 	}
 	return false;
 }
@@ -493,6 +513,8 @@ next_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
 		return notes_next(rows->anonymizer->notes, slot, cell);
 	if (rows->reading == READ_CELLS)
 		return next_of_cell(rows, cell);
+	if (rows->reading == READ_PARTS)
+		return partitions_next(rows->parts, slot, cell);
 	return next_shown_row(rows, slot, cell);
 }
 

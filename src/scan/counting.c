@@ -200,12 +200,13 @@ copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
 
 /* The source is about to be read, from the start: so are notes. */
 static void
-start_notes(Anonymizer *anonymizer, const RowLayout *layout, TupleDesc desc)
+start_notes(Counting *counting, bool shuffled)
 {
+	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
 	drop_notes(anonymizer);
-	anonymizer->notes = notes_create(anonymizer, layout, &anonymizer->published, desc);
+	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc, shuffled);
 	MemoryContextSwitchTo(old);
 }
 
@@ -219,7 +220,9 @@ count_source(Counting *counting)
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
 	if (anonymizer->noting)
-		start_notes(anonymizer, counting->layout, counting->desc);
+		start_notes(counting, source_tells_order(run));
+	if (counting->keep)
+		source_hide_order(run);
 	source_pump(run, count_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);

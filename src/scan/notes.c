@@ -10,6 +10,7 @@
 #include "utils/tuplestore.h"
 
 #include "scan/consent.h"
+#include "scan/shuffle.h"
 
 struct Notes
 {
@@ -19,8 +20,10 @@ struct Notes
 	int *from;	  /* the place of each in a row that is read */
 	Datum *values;
 	bool *nulls;
-	Tuplestorestate *store;
+	TupleDesc desc;
+	Tuplestorestate *store; /* null: they are shuffled */
 	TupleTableSlot *slot;
+	Shuffle *shuffle;
 	Histogram *alone; /* the classes of rows in no group */
 };
 
@@ -37,8 +40,9 @@ note_desc(const Notes *notes, TupleDesc desc)
 }
 
 Notes *
-notes_create(Anonymizer *anonymizer, const RowLayout *read, const RowLayout *noted, TupleDesc desc)
+notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool shuffled)
 {
+	const RowLayout *noted = &anonymizer->published;
 	Notes *notes = palloc0(sizeof(Notes));
 	MemoryContext old;
 	ListCell *cell;
@@ -50,8 +54,14 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, const RowLayout *not
 		notes->from[notes->ncolumns++] = read->place[lfirst_int(cell)];
 	notes->values = palloc((notes->ncolumns + 1) * sizeof(Datum));
 	notes->nulls = palloc0((notes->ncolumns + 1) * sizeof(bool));
-	notes->store = tuplestore_begin_heap(false, false, work_mem);
-	notes->slot = MakeSingleTupleTableSlot(note_desc(notes, desc), &TTSOpsMinimalTuple);
+	notes->desc = note_desc(notes, desc);
+	if (shuffled)
+		notes->shuffle = shuffle_create(notes->desc);
+	else
+	{
+		notes->store = tuplestore_begin_heap(false, false, work_mem);
+		notes->slot = MakeSingleTupleTableSlot(notes->desc, &TTSOpsMinimalTuple);
+	}
 	/* With the classes of groups: memory is bounded for both. */
 	old = MemoryContextSwitchTo(anonymizer->classes->context);
 	notes->alone = histogram_create(anonymizer->recoder, false);
@@ -70,7 +80,10 @@ notes_add(Notes *notes, TupleTableSlot *slot, int class)
 	if (class < 0)
 		class = -1 - histogram_class(notes->alone, notes->anonymizer->row.codes);
 	notes->values[notes->ncolumns] = Int32GetDatum(class);
-	tuplestore_putvalues(notes->store, notes->slot->tts_tupleDescriptor, notes->values, notes->nulls);
+	if (notes->store)
+		tuplestore_putvalues(notes->store, notes->desc, notes->values, notes->nulls);
+	else
+		shuffle_add_values(notes->shuffle, notes->values, notes->nulls);
 }
 
 static void
@@ -81,33 +94,47 @@ recall_codes(const Notes *notes, int class)
 	memcpy(notes->anonymizer->row.codes, notes->alone->codes + (Size) class * width, width * sizeof(int32));
 }
 
+static bool
+next_note(Notes *notes, TupleTableSlot **slot)
+{
+	*slot = notes->slot;
+	return notes->store ? anonymizer_kept_row(notes->anonymizer, notes->store, notes->slot) : shuffle_next(notes->shuffle, slot);
+}
+
 bool
 notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = notes->anonymizer;
 	int class;
 
-	*slot = notes->slot;
-	if (!anonymizer_kept_row(anonymizer, notes->store, notes->slot))
+	if (!next_note(notes, slot))
 		return false;
-	slot_getallattrs(notes->slot);
-	class = DatumGetInt32(notes->slot->tts_values[notes->ncolumns]);
+	slot_getallattrs(*slot);
+	class = DatumGetInt32((*slot)->tts_values[notes->ncolumns]);
 	if (class < 0)
 		recall_codes(notes, -1 - class);
 	*cell = class < 0 ? NULL : anonymizer->classes->cells[class];
-	anonymizer_recall(anonymizer, notes->noted, notes->slot);
+	anonymizer_recall(anonymizer, notes->noted, *slot);
 	return true;
 }
 
 void
 notes_rewind(Notes *notes)
 {
-	tuplestore_rescan(notes->store);
+	if (notes->store)
+		tuplestore_rescan(notes->store);
+	else
+		shuffle_rewind(notes->shuffle);
 }
 
 void
 notes_end(Notes *notes)
 {
-	tuplestore_end(notes->store);
-	ExecDropSingleTupleTableSlot(notes->slot);
+	if (notes->shuffle)
+		shuffle_end(notes->shuffle);
+	else
+	{
+		tuplestore_end(notes->store);
+		ExecDropSingleTupleTableSlot(notes->slot);
+	}
 }

@@ -6,15 +6,19 @@
  * cells up to that step and decides alone what is published there.  What no part
  * could publish by step S goes on together: it is far less than all classes, and
  * stays in memory.  Then the parts are gone through again, one at a time, to hand
- * out their rows.
+ * out their rows.  Those of a cell that is larger than parts would come part by part,
+ * which tells them apart: they wait for all parts, and come last, in no order.
  */
 #include "scan/partitions.h"
 
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
+
+#include "scan/shuffle.h"
 
 #define MIN_PARTS 4
 #define MAX_PARTS 256
@@ -32,6 +36,9 @@ struct Partitions
 	MemoryContext part_context; /* classes and cells of the part at hand */
 	Histogram *rest;			/* what goes on together */
 	int at;						/* the part at hand; -1 before the first */
+	MemoryContext wait_context;
+	TupleTableSlot *waiting; /* a row that waits, and its class in the rest */
+	Shuffle *shuffle;		 /* all of them; null: none so far */
 	Witness witness;
 	void *witness_arg;
 };
@@ -71,6 +78,18 @@ choose_step(const Histogram *classes, int nparts)
 	return step;
 }
 
+/* Rows and their class. */
+static TupleDesc
+waiting_desc(TupleDesc desc)
+{
+	TupleDesc result = CreateTemplateTupleDesc(desc->natts + 1);
+
+	for (int i = 1; i <= desc->natts; i++)
+		TupleDescCopyEntry(result, i, desc, i);
+	TupleDescInitEntry(result, result->natts, "class", INT4OID, -1, 0);
+	return result;
+}
+
 Partitions *
 partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expected, TupleDesc desc)
 {
@@ -85,6 +104,8 @@ partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expect
 		partitions->parts[i] = tuplestore_begin_heap(false, false, Max(work_mem / partitions->nparts, 64));
 	partitions->part_context = AllocSetContextCreate(anonymizer->context, "kanon part", ALLOCSET_DEFAULT_SIZES);
 	partitions->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	partitions->wait_context = AllocSetContextCreate(anonymizer->context, "kanon waiting rows", ALLOCSET_DEFAULT_SIZES);
+	partitions->waiting = MakeSingleTupleTableSlot(waiting_desc(desc), &TTSOpsVirtual);
 	/* The classes that overflowed have served. */
 	MemoryContextDelete(anonymizer->classes->context);
 	anonymizer->classes = NULL;
@@ -172,50 +193,113 @@ partitions_recode(Partitions *partitions, Witness witness, void *witness_arg)
 	partitions_rewind(partitions);
 }
 
-/* Makes a part's classes, with their cells, those of the anonymizer. */
+/* Makes a part's classes, with the cells that it has published, those of the anonymizer. */
 static void
 open_part(Partitions *partitions, int part)
 {
 	Anonymizer *anonymizer = partitions->anonymizer;
-	Histogram *histogram = recode_part(partitions, part);
-	Histogram *rest = partitions->rest;
-	int width = rest->recoder->ncolumns;
 
-	anonymizer->classes = histogram;
+	anonymizer->classes = recode_part(partitions, part);
 	if (partitions->witness)
 		witness_cells(anonymizer, partitions->witness, partitions->witness_arg);
-	for (int class = 0; class < histogram->nclasses; class ++)
-	{
-		if (histogram->cells[class] == NULL)
-			histogram->cells[class] = rest->cells[histogram_class(rest, histogram->codes + (Size) histogram->leaders[class] * width)];
-	}
 	tuplestore_rescan(partitions->parts[part]);
 }
 
+/* The row at hand, of a class of the part that goes on in the rest. */
+static void
+let_wait(Partitions *partitions, int class)
+{
+	const Histogram *part = partitions->anonymizer->classes;
+	const int32 *codes = part->codes + (Size) part->leaders[class] * part->recoder->ncolumns;
+	TupleTableSlot *waiting = partitions->waiting;
+	int natts = waiting->tts_tupleDescriptor->natts - 1;
+	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
+
+	if (partitions->shuffle == NULL)
+		partitions->shuffle = shuffle_create(waiting->tts_tupleDescriptor);
+	ExecClearTuple(waiting);
+	memcpy(waiting->tts_values, partitions->slot->tts_values, natts * sizeof(Datum));
+	memcpy(waiting->tts_isnull, partitions->slot->tts_isnull, natts * sizeof(bool));
+	waiting->tts_values[natts] = Int32GetDatum(histogram_class(partitions->rest, codes));
+	waiting->tts_isnull[natts] = false;
+	shuffle_add(partitions->shuffle, ExecStoreVirtualTuple(waiting));
+	MemoryContextSwitchTo(old);
+}
+
+/* The next row of the part at hand that it publishes; null cell: it is in no group. */
+static bool
+next_of_part(Partitions *partitions, Cell **cell)
+{
+	Anonymizer *anonymizer = partitions->anonymizer;
+
+	while (anonymizer_kept_row(anonymizer, partitions->parts[partitions->at], partitions->slot))
+	{
+		int class;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) anonymizer_read(anonymizer, &anonymizer->published, partitions->slot, false);
+		*cell = NULL;
+		if (!anonymizer_groups(anonymizer))
+			return true;
+		class = histogram_find(anonymizer->classes, anonymizer->row.codes);
+		*cell = anonymizer->classes->cells[class];
+		if (*cell)
+			return true;
+		let_wait(partitions, class);
+	}
+	return false;
+}
+
+static bool
+next_waiting(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
+{
+	Anonymizer *anonymizer = partitions->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
+	bool found = partitions->shuffle && shuffle_next(partitions->shuffle, slot);
+
+	MemoryContextSwitchTo(old);
+	if (!found)
+		return false;
+	(void) anonymizer_read(anonymizer, &anonymizer->published, *slot, false);
+	*cell = partitions->rest->cells[DatumGetInt32((*slot)->tts_values[partitions->waiting->tts_tupleDescriptor->natts - 1])];
+	return true;
+}
+
 bool
-partitions_next(Partitions *partitions, TupleTableSlot **slot)
+partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
 {
 	*slot = partitions->slot;
-	for (;;)
+	while (partitions->at < partitions->nparts)
 	{
-		if (partitions->at >= 0 && partitions->at < partitions->nparts &&
-			anonymizer_kept_row(partitions->anonymizer, partitions->parts[partitions->at], partitions->slot))
+		if (partitions->at >= 0 && next_of_part(partitions, cell))
 			return true;
-		if (++partitions->at >= partitions->nparts)
-			return false;
-		open_part(partitions, partitions->at);
+		if (++partitions->at < partitions->nparts)
+			open_part(partitions, partitions->at);
 	}
+	return next_waiting(partitions, slot, cell);
+}
+
+static void
+end_waiting(Partitions *partitions)
+{
+	if (partitions->shuffle)
+		shuffle_end(partitions->shuffle);
+	partitions->shuffle = NULL;
+	MemoryContextReset(partitions->wait_context);
 }
 
 void
 partitions_rewind(Partitions *partitions)
 {
+	end_waiting(partitions);
 	partitions->at = -1;
 }
 
 void
 partitions_end(Partitions *partitions)
 {
+	end_waiting(partitions);
+	ExecDropSingleTupleTableSlot(partitions->waiting);
 	for (int i = 0; i < partitions->nparts; i++)
 		tuplestore_end(partitions->parts[i]);
 	ExecDropSingleTupleTableSlot(partitions->slot);

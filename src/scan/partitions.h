@@ -13,8 +13,8 @@ typedef struct Partitions Partitions;
 extern Partitions *partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expected, TupleDesc desc);
 extern void partitions_add(Partitions *partitions, TupleTableSlot *slot);
 extern void partitions_recode(Partitions *partitions, Witness witness, void *witness_arg);
-/* The next row, its cell being known to the anonymizer; false after the last. */
-extern bool partitions_next(Partitions *partitions, TupleTableSlot **slot);
+/* The next row, which the anonymizer has then read, and its cell, or null; false after the last. */
+extern bool partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell);
 extern void partitions_rewind(Partitions *partitions);
 extern void partitions_end(Partitions *partitions);
 

@@ -110,6 +110,7 @@ selection_rewind(Selection *selection, ParamListInfo params)
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(make_query(selection, &anonymizer->published, selection->conditions));
 	selection->run = source_execute(selection->selected, params, anonymizer->snapshot);
+	source_hide_order(selection->run);
 	MemoryContextSwitchTo(old);
 }
 
@@ -337,6 +338,7 @@ read_members(Selection *selection)
 		selection->run = run_cell(selection, &anonymizer->published, cell_conditions(selection, cell));
 	if (selection->run)
 	{
+		source_hide_order(selection->run);
 		selection->cell = cell;
 		cell->witnessed = false; /* it has been read */
 		return;
@@ -344,6 +346,7 @@ read_members(Selection *selection)
 	selection->cell = NULL;
 	selection->cells = NIL;
 	selection->run = source_start(source_plan(make_query(selection, &anonymizer->published, NIL), false, NULL), NULL, anonymizer->snapshot);
+	source_hide_order(selection->run);
 }
 
 /* The next member of a witness's group. */

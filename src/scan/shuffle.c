@@ -1,79 +1,197 @@
 /*
  * shuffle.c
- *		Rows in an order that says nothing: sorted by a random number.
+ *		Rows in an order that says nothing.
+ *
+ * In memory, they are handed out at random.  Where they are too many for that, each
+ * is thrown into one of many files at random, and these are shuffled one by one.
  */
 #include "scan/shuffle.h"
 
-#include "catalog/pg_operator_d.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/tuplesort.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define NFILES 64
+#define FIRST_ROWS 64
+
+/* KB of each file that stay in memory; fewer would all be written at once. */
+#define FILE_MEMORY 64
 
 struct Shuffle
 {
-	Tuplesortstate *sort;
-	bool sorted;
-	int ncolumns;
-	TupleTableSlot *numbered; /* a row and its random number */
-	TupleTableSlot *slot;	  /* the same, coming back */
+	MemoryContext context;
+	MemoryContext memory; /* of the rows */
+	TupleDesc desc;
+	TupleTableSlot *slot;
+	MinimalTuple *rows;
+	int64 nrows;
+	int64 room;
+	int64 next;
+	Size size;				 /* of the rows, in bytes */
+	Tuplestorestate **files; /* null: all rows are in memory */
+	int file;				 /* the one at hand */
+	Shuffle *within;		 /* its rows; null: none at hand */
 };
-
-static TupleDesc
-number_rows(TupleDesc desc)
-{
-	TupleDesc numbered = CreateTemplateTupleDesc(desc->natts + 1);
-
-	for (int i = 0; i < desc->natts; i++)
-		TupleDescCopyEntry(numbered, i + 1, desc, i + 1);
-	TupleDescInitEntry(numbered, desc->natts + 1, "number", INT8OID, -1, 0);
-	return numbered;
-}
 
 Shuffle *
 shuffle_create(TupleDesc desc)
 {
 	Shuffle *shuffle = palloc0(sizeof(Shuffle));
-	TupleDesc numbered = number_rows(desc);
-	AttrNumber column = numbered->natts;
-	Oid operator = Int8LessOperator;
-	Oid collation = InvalidOid;
-	bool nulls_first = false;
 
-	shuffle->ncolumns = desc->natts;
-	shuffle->numbered = MakeSingleTupleTableSlot(numbered, &TTSOpsVirtual);
-	shuffle->slot = MakeSingleTupleTableSlot(numbered, &TTSOpsMinimalTuple);
-	shuffle->sort = tuplesort_begin_heap(numbered, 1, &column, &operator, &collation, &nulls_first, work_mem, NULL, 0);
+	shuffle->context = CurrentMemoryContext;
+	shuffle->memory = AllocSetContextCreate(CurrentMemoryContext, "kanon shuffled rows", ALLOCSET_DEFAULT_SIZES);
+	shuffle->desc = desc;
+	shuffle->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	shuffle->room = FIRST_ROWS;
+	shuffle->rows = palloc(shuffle->room * sizeof(MinimalTuple));
 	return shuffle;
+}
+
+static Tuplestorestate *
+any_file(const Shuffle *shuffle)
+{
+	return shuffle->files[kanon_random_uint64() % NFILES];
+}
+
+/* From memory to files. */
+static void
+spill(Shuffle *shuffle)
+{
+	MemoryContext old = MemoryContextSwitchTo(shuffle->context);
+
+	shuffle->files = palloc(NFILES * sizeof(Tuplestorestate *));
+	for (int i = 0; i < NFILES; i++)
+		shuffle->files[i] = tuplestore_begin_heap(false, false, FILE_MEMORY);
+	for (int64 i = 0; i < shuffle->nrows; i++)
+		tuplestore_puttupleslot(any_file(shuffle), ExecStoreMinimalTuple(shuffle->rows[i], shuffle->slot, false));
+	ExecClearTuple(shuffle->slot);
+	MemoryContextReset(shuffle->memory);
+	pfree(shuffle->rows);
+	shuffle->rows = NULL;
+	shuffle->nrows = 0;
+	MemoryContextSwitchTo(old);
+}
+
+/* A row that is in the memory for rows. */
+static void
+keep_row(Shuffle *shuffle, MinimalTuple row)
+{
+	if (shuffle->nrows == shuffle->room)
+	{
+		shuffle->room *= 2;
+		shuffle->rows = repalloc_huge(shuffle->rows, shuffle->room * sizeof(MinimalTuple));
+	}
+	shuffle->rows[shuffle->nrows++] = row;
+	shuffle->size += GetMemoryChunkSpace(row) + sizeof(MinimalTuple);
+	if (shuffle->size > work_mem * (Size) 1024)
+		spill(shuffle);
 }
 
 void
 shuffle_add(Shuffle *shuffle, TupleTableSlot *slot)
 {
-	TupleTableSlot *numbered = shuffle->numbered;
+	MemoryContext old;
 
-	slot_getallattrs(slot);
-	ExecClearTuple(numbered);
-	memcpy(numbered->tts_values, slot->tts_values, shuffle->ncolumns * sizeof(Datum));
-	memcpy(numbered->tts_isnull, slot->tts_isnull, shuffle->ncolumns * sizeof(bool));
-	numbered->tts_values[shuffle->ncolumns] = UInt64GetDatum(kanon_random_uint64());
-	numbered->tts_isnull[shuffle->ncolumns] = false;
-	tuplesort_puttupleslot(shuffle->sort, ExecStoreVirtualTuple(numbered));
+	if (shuffle->files)
+	{
+		tuplestore_puttupleslot(any_file(shuffle), slot);
+		return;
+	}
+	old = MemoryContextSwitchTo(shuffle->memory);
+	keep_row(shuffle, ExecCopySlotMinimalTuple(slot));
+	MemoryContextSwitchTo(old);
+}
+
+void
+shuffle_add_values(Shuffle *shuffle, Datum *values, bool *nulls)
+{
+	MemoryContext old;
+
+	if (shuffle->files)
+	{
+		tuplestore_putvalues(any_file(shuffle), shuffle->desc, values, nulls);
+		return;
+	}
+	old = MemoryContextSwitchTo(shuffle->memory);
+	keep_row(shuffle, heap_form_minimal_tuple(shuffle->desc, values, nulls));
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+next_in_memory(Shuffle *shuffle)
+{
+	int64 other;
+	MinimalTuple row;
+
+	if (shuffle->next == shuffle->nrows)
+		return false;
+	/* Any of those that are left. */
+	other = shuffle->next + kanon_random_uint64() % (shuffle->nrows - shuffle->next);
+	row = shuffle->rows[other];
+	shuffle->rows[other] = shuffle->rows[shuffle->next];
+	shuffle->rows[shuffle->next++] = row;
+	ExecStoreMinimalTuple(row, shuffle->slot, false);
+	return true;
+}
+
+static void
+open_file(Shuffle *shuffle)
+{
+	MemoryContext old = MemoryContextSwitchTo(shuffle->context);
+	Tuplestorestate *file = shuffle->files[shuffle->file];
+
+	tuplestore_rescan(file);
+	shuffle->within = shuffle_create(shuffle->desc);
+	while (tuplestore_gettupleslot(file, true, false, shuffle->slot))
+		shuffle_add(shuffle->within, shuffle->slot);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+close_file(Shuffle *shuffle)
+{
+	if (shuffle->within)
+		shuffle_end(shuffle->within);
+	shuffle->within = NULL;
 }
 
 bool
 shuffle_next(Shuffle *shuffle, TupleTableSlot **slot)
 {
-	if (!shuffle->sorted)
-		tuplesort_performsort(shuffle->sort);
-	shuffle->sorted = true;
 	*slot = shuffle->slot;
-	return tuplesort_gettupleslot(shuffle->sort, true, false, shuffle->slot, NULL);
+	if (shuffle->files == NULL)
+		return next_in_memory(shuffle);
+	for (; shuffle->file < NFILES; shuffle->file++)
+	{
+		if (shuffle->within == NULL)
+			open_file(shuffle);
+		if (shuffle_next(shuffle->within, slot))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+		close_file(shuffle);
+	}
+	return false;
+}
+
+void
+shuffle_rewind(Shuffle *shuffle)
+{
+	close_file(shuffle);
+	shuffle->file = 0;
+	shuffle->next = 0;
 }
 
 void
 shuffle_end(Shuffle *shuffle)
 {
-	ExecDropSingleTupleTableSlot(shuffle->numbered);
+	close_file(shuffle);
+	for (int i = 0; shuffle->files && i < NFILES; i++)
+		tuplestore_end(shuffle->files[i]);
+	if (shuffle->files)
+		pfree(shuffle->files);
+	if (shuffle->rows)
+		pfree(shuffle->rows);
 	ExecDropSingleTupleTableSlot(shuffle->slot);
-	tuplesort_end(shuffle->sort);
+	MemoryContextDelete(shuffle->memory);
+	pfree(shuffle);
 }

@@ -17,7 +17,6 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -25,6 +24,7 @@
 
 #include "scan/costs.h"
 #include "scan/shards.h"
+#include "scan/shuffle.h"
 
 /* Rows fetched at a time where the caller pulls them. */
 #define BATCH_ROWS 256
@@ -67,20 +67,6 @@ sort_by(TargetEntry *entry)
 	return clause;
 }
 
-/*
- * A source that has to be sorted (ORDER BY ... LIMIT) must not hand its order on.
- * Not random(): its caller may know the seed.
- */
-static void
-shuffle_rows(Query *query)
-{
-	FuncExpr *random = makeFuncExpr(F_GEN_RANDOM_UUID, UUIDOID, NIL, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	TargetEntry *entry = makeTargetEntry((Expr *) random, list_length(query->targetList) + 1, NULL, true);
-
-	query->targetList = lappend(query->targetList, entry);
-	query->sortClause = list_make1(sort_by(entry));
-}
-
 Query *
 source_query(const AView *aview, List *columns, List *conditions, List *order_by)
 {
@@ -106,8 +92,6 @@ source_query(const AView *aview, List *columns, List *conditions, List *order_by
 		if (list_member_int(order_by, column))
 			query->sortClause = lappend(query->sortClause, sort_by(entry));
 	}
-	if (aview->rows->sortClause && order_by == NIL)
-		shuffle_rows(query);
 	return query;
 }
 
@@ -285,6 +269,8 @@ struct SourceRun
 	int at;
 	bool finished;
 	TupleTableSlot *slot;
+	bool unordered; /* rows come in no order: */
+	Shuffle *shuffle;
 };
 
 static bool
@@ -406,9 +392,74 @@ source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
 	return run;
 }
 
+/*
+ * Does a plan read one table, in the order in which it is stored?  Anything else,
+ * be it an index, partitions or a join in batches, may put rows in an order of what
+ * nobody is shown; and it depends on settings that anybody may change.
+ */
+static bool
+is_in_stored_order(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_BitmapHeapScan:
+			return true;
+		case T_Gather:
+			return is_in_stored_order(plan->lefttree);
+		case T_SubqueryScan:
+			return is_in_stored_order(((const SubqueryScan *) plan)->subplan);
+		case T_Result:
+			return plan->lefttree == NULL || is_in_stored_order(plan->lefttree);
+		default:
+			return false;
+	}
+}
+
+bool
+source_tells_order(const SourceRun *run)
+{
+	return !is_in_stored_order(run->desc->plannedstmt->planTree);
+}
+
+void
+source_hide_order(SourceRun *run)
+{
+	run->unordered = source_tells_order(run);
+}
+
+static bool
+shuffle_row(void *arg, TupleTableSlot *slot)
+{
+	shuffle_add(arg, slot);
+	return true;
+}
+
+/* Reads all rows, to hand them out in no order. */
+static void
+shuffle_rows(SourceRun *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
+
+	run->shuffle = shuffle_create(run->desc->tupDesc);
+	run->receiver.receive = shuffle_row;
+	run->receiver.arg = run->shuffle;
+	run_executor(run, 0, true);
+	MemoryContextSwitchTo(old);
+}
+
 void
 source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
 {
+	TupleTableSlot *slot;
+
+	if (run->unordered)
+	{
+		shuffle_rows(run);
+		while (shuffle_next(run->shuffle, &slot) && receiver(arg, slot))
+			;
+		return;
+	}
 	run->receiver.receive = receiver;
 	run->receiver.arg = arg;
 	run_executor(run, 0, true);
@@ -426,19 +477,29 @@ keep_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
+static void
+fetch_batch(SourceRun *run)
+{
+	ExecClearTuple(run->slot);
+	MemoryContextReset(run->batch);
+	run->nrows = run->at = 0;
+	run->receiver.receive = keep_row;
+	run->receiver.arg = run;
+	run_executor(run, BATCH_ROWS, false);
+	run->finished = run->nrows < BATCH_ROWS;
+}
+
 bool
 source_next(SourceRun *run, TupleTableSlot **slot)
 {
-	if (run->at == run->nrows && !run->finished)
+	if (run->unordered)
 	{
-		ExecClearTuple(run->slot);
-		MemoryContextReset(run->batch);
-		run->nrows = run->at = 0;
-		run->receiver.receive = keep_row;
-		run->receiver.arg = run;
-		run_executor(run, BATCH_ROWS, false);
-		run->finished = run->nrows < BATCH_ROWS;
+		if (run->shuffle == NULL)
+			shuffle_rows(run);
+		return shuffle_next(run->shuffle, slot);
 	}
+	if (run->at == run->nrows && !run->finished)
+		fetch_batch(run);
 	if (run->at == run->nrows)
 		return false;
 	*slot = ExecStoreMinimalTuple(run->rows[run->at++], run->slot, false);
@@ -454,6 +515,8 @@ source_desc(const SourceRun *run)
 void
 source_end(SourceRun *run)
 {
+	if (run->shuffle)
+		shuffle_end(run->shuffle);
 	ExecDropSingleTupleTableSlot(run->slot);
 	ExecutorFinish(run->desc);
 	ExecutorEnd(run->desc);

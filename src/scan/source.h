@@ -44,6 +44,10 @@ typedef struct SourceRun SourceRun;
 typedef bool (*SourceReceiver)(void *arg, TupleTableSlot *slot);
 
 extern SourceRun *source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
+/* Do rows come in another order than that in which their table stores them?  Then it may tell of what they hide. */
+extern bool source_tells_order(const SourceRun *run);
+/* To be said before the first row, where rows are handed on: such rows come in no order. */
+extern void source_hide_order(SourceRun *run);
 /* All rows at once, pushed to a receiver; parallel workers may help. */
 extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* The next row, valid until the one after; false after the last. */

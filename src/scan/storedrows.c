@@ -178,6 +178,7 @@ storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInf
 		find_witnesses(rows, probes, params);
 	conditions = list_concat_copy(conditions, probes);
 	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
+	source_hide_order(rows->run);
 	MemoryContextSwitchTo(old);
 }
 
