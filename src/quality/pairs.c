@@ -93,6 +93,7 @@ read_stored(Reading *reading)
 	Pair *pair = &reading->pair;
 	StoredRows *rows = storedrows_start(reading->aview, reading->columns, true, GetActiveSnapshot());
 
+	storedrows_keep_order(rows);
 	storedrows_rewind(rows, NIL, NIL, NULL);
 	for (;;)
 	{

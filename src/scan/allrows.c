@@ -51,7 +51,7 @@ struct AllRows
 
 	Partitions *parts;
 
-	/* Cells, in no order. */
+	/* Cells, in the order in which their first rows were read, or in none. */
 	Cell **cells;
 	int ncells;
 	int at_cell;
@@ -100,6 +100,7 @@ start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot
 		}
 	}
 	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
+	rows->anonymizer->keeps_order = with_source;
 	if (!recoder_groups(rows->anonymizer->recoder))
 		rows->reading = READ_TWICE; /* and in fact once */
 	else if (rows->reading != READ_BLOCKS)
@@ -176,7 +177,7 @@ run_source(AllRows *rows, List *order_by)
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
 	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
 
-	if (order_by == NIL)
+	if (order_by == NIL && !anonymizer->keeps_order)
 		source_hide_order(run);
 	return run;
 }
@@ -191,7 +192,8 @@ run_selected(AllRows *rows)
 	if (rows->selected == NULL)
 		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
 	run = source_execute(rows->selected, rows->params, anonymizer->snapshot);
-	source_hide_order(run);
+	if (!anonymizer->keeps_order)
+		source_hide_order(run);
 	return run;
 }
 
@@ -265,7 +267,8 @@ count_cells(AllRows *rows)
 			rows->cells[rows->ncells++] = cell;
 		cell->rows += classes->rows[class];
 	}
-	shuffle_cells(rows);
+	if (rows->anonymizer->tells_order)
+		shuffle_cells(rows);
 }
 
 /* Recodes the whole source. */

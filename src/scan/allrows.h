@@ -14,7 +14,7 @@ typedef struct AllRows AllRows;
 
 /* Only rows that satisfy conditions on the source are wanted.  Where that saves nothing, others come, too. */
 extern AllRows *allrows_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot);
-/* The same for those who ask for allrows_current. */
+/* The same for those who ask for allrows_current: the view's owner, who may see their order, too. */
 extern AllRows *allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Only groups with a witness count; to be called before the first row is asked for. */
 extern void allrows_ask_witness(AllRows *rows, Witness witness, void *arg);

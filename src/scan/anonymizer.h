@@ -49,6 +49,9 @@ typedef struct Anonymizer
 	struct ShownColumn *shown;
 	int32 *seen; /* work space */
 
+	bool keeps_order; /* that of the source may be seen */
+	bool tells_order; /* and the rows that were counted came in one that should not be */
+
 	/* What is counted is noted, too, to be published from there. */
 	bool noting;
 	struct Notes *notes; /* null where classes outgrew memory */

@@ -200,13 +200,13 @@ copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
 
 /* The source is about to be read, from the start: so are notes. */
 static void
-start_notes(Counting *counting, bool shuffled)
+start_notes(Counting *counting)
 {
 	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
 	drop_notes(anonymizer);
-	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc, shuffled);
+	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc);
 	MemoryContextSwitchTo(old);
 }
 
@@ -219,9 +219,10 @@ count_source(Counting *counting)
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
+	anonymizer->tells_order = !anonymizer->keeps_order && source_tells_order(run);
 	if (anonymizer->noting)
-		start_notes(counting, source_tells_order(run));
-	if (counting->keep)
+		start_notes(counting);
+	if (counting->keep && anonymizer->tells_order)
 		source_hide_order(run);
 	source_pump(run, count_row, counting);
 	source_end(run);

@@ -40,7 +40,7 @@ note_desc(const Notes *notes, TupleDesc desc)
 }
 
 Notes *
-notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool shuffled)
+notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 {
 	const RowLayout *noted = &anonymizer->published;
 	Notes *notes = palloc0(sizeof(Notes));
@@ -55,7 +55,7 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool
 	notes->values = palloc((notes->ncolumns + 1) * sizeof(Datum));
 	notes->nulls = palloc0((notes->ncolumns + 1) * sizeof(bool));
 	notes->desc = note_desc(notes, desc);
-	if (shuffled)
+	if (anonymizer->tells_order)
 		notes->shuffle = shuffle_create(notes->desc);
 	else
 	{

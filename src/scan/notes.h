@@ -13,8 +13,8 @@
 
 typedef struct Notes Notes;
 
-/* For rows of a layout, to be published from notes with the columns of anonymizer->published; shuffled: in no order. */
-extern Notes *notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool shuffled);
+/* For rows of a layout, to be published from notes with the columns of anonymizer->published. */
+extern Notes *notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc);
 
 /* Notes the row just read; class: that of its group, or -1 for a row that is in none. */
 extern void notes_add(Notes *notes, TupleTableSlot *slot, int class);

@@ -11,11 +11,11 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#define NFILES 64
+#define NFILES 32
 #define FIRST_ROWS 64
 
 /* KB of each file that stay in memory; fewer would all be written at once. */
-#define FILE_MEMORY 64
+#define FILE_MEMORY 32
 
 struct Shuffle
 {
@@ -40,8 +40,8 @@ shuffle_create(TupleDesc desc)
 
 	shuffle->context = CurrentMemoryContext;
 	shuffle->memory = AllocSetContextCreate(CurrentMemoryContext, "kanon shuffled rows", ALLOCSET_DEFAULT_SIZES);
-	shuffle->desc = desc;
-	shuffle->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	shuffle->desc = CreateTupleDescCopy(desc); /* which belongs to nobody else */
+	shuffle->slot = MakeSingleTupleTableSlot(shuffle->desc, &TTSOpsMinimalTuple);
 	shuffle->room = FIRST_ROWS;
 	shuffle->rows = palloc(shuffle->room * sizeof(MinimalTuple));
 	return shuffle;
@@ -192,6 +192,7 @@ shuffle_end(Shuffle *shuffle)
 	if (shuffle->rows)
 		pfree(shuffle->rows);
 	ExecDropSingleTupleTableSlot(shuffle->slot);
+	FreeTupleDesc(shuffle->desc);
 	MemoryContextDelete(shuffle->memory);
 	pfree(shuffle);
 }

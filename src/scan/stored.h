@@ -32,6 +32,8 @@ typedef struct StoredRows StoredRows;
 
 /* raw: the columns as they are can be asked for, too; conditions: on the columns of stored_view(aview) */
 extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot);
+/* For the view's owner: the same order each time, which may tell of raw values. */
+extern void storedrows_keep_order(StoredRows *rows);
 /* Does a row, as it is and as far as its owner lets it be seen, satisfy the conditions asked of a witness? */
 typedef bool (*StoredWitness)(void *arg, const Datum *values, const bool *nulls);
 /* Only groups with a witness count; needs raw. */

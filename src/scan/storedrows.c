@@ -35,6 +35,7 @@ struct StoredRows
 	Snapshot snapshot;
 	Bitmapset *wanted;
 	bool raw; /* the columns as they are, too */
+	bool keeps_order;
 	RowLayout layout;
 	TupleTableSlot *current;
 	Dictionary **dictionaries; /* per column of the view that is generalized here */
@@ -85,6 +86,12 @@ storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot
 		columns = bms_make_singleton(0);
 	row_layout(&rows->layout, rows->view, columns);
 	return rows;
+}
+
+void
+storedrows_keep_order(StoredRows *rows)
+{
+	rows->keeps_order = true;
 }
 
 void
@@ -178,7 +185,8 @@ storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInf
 		find_witnesses(rows, probes, params);
 	conditions = list_concat_copy(conditions, probes);
 	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
-	source_hide_order(rows->run);
+	if (!rows->keeps_order)
+		source_hide_order(rows->run);
 	MemoryContextSwitchTo(old);
 }
 
