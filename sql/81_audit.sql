@@ -66,6 +66,15 @@ CREATE TYPE kanon.finding AS (topic text, subject text, measure text, value floa
 COMMENT ON TYPE kanon.finding IS
     'a finding of an audit: what was looked at and measured, how bad it is (ok, info, warning, critical), and what to do';
 
+-- How to change a view: stored groups have been made by the old rule.
+CREATE FUNCTION kanon.audit_change(view regclass, change text) RETURNS text
+    LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN g.materialized THEN format('Drop the materialized view and create it anew with %s.', change)
+        ELSE format('SELECT kanon.alter_anonymization_view(%L, %s);', view::text, change) END
+    FROM kanon.aview_guarantee(view) g
+$$;
+COMMENT ON FUNCTION kanon.audit_change IS 'the statement, or the way, to change a view as an audit advises';
+
 -- What the rows say.
 CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population regclass) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -76,7 +85,7 @@ DECLARE
     personal boolean; -- each has a k of his own
     populations bigint[];
     sizes bigint[];
-    more text := format('SELECT kanon.alter_anonymization_view(%L, k => %s);', view::text, ceil(1 / threshold));
+    more text := kanon.audit_change(view, format('k => %s', ceil(1 / threshold)));
 BEGIN
     SELECT array_agg(c."column"), array_agg(c.dgh) INTO quasi, hierarchies FROM kanon.aview_columns(view) c WHERE c.role = 'quasi';
     SELECT g.k INTO required FROM kanon.aview_guarantee(view) g;
@@ -108,7 +117,7 @@ BEGIN
     SELECT 'guarantee', view::text, CASE WHEN personal THEN 'k of who has chosen none' ELSE 'k' END, required::float8,
         CASE WHEN required < 2 OR required IS NULL AND NOT personal THEN 'critical' ELSE 'ok' END,
         CASE WHEN required < 2 OR required IS NULL AND NOT personal
-            THEN format('Nobody is hidden among others. Set k to at least 2: SELECT kanon.alter_anonymization_view(%L, k => 5);', view::text) END
+            THEN 'Nobody is hidden among others. Set k to at least 2: ' || kanon.audit_change(view, 'k => 5') END
     UNION ALL
     SELECT 'risk', view::text, r.measure, r.value,
         CASE WHEN r.measure ~ '^prosecutor risk, max' AND NOT personal AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
@@ -198,7 +207,7 @@ BEGIN
         finding := ROW ('diversity', c."column", 'different values in a group, at least', alone.l_distinct,
             CASE WHEN alone.l_distinct < 2 AND alone.classes > 0 THEN 'warning' ELSE 'ok' END, NULL);
         IF finding.severity = 'warning' THEN
-            finding.advice := format('Everybody in some group has the same value: who is known to be there is found out. SELECT kanon.alter_anonymization_view(%L, l => 2);', view::text);
+            finding.advice := 'Everybody in some group has the same value: who is known to be there is found out. ' || kanon.audit_change(view, 'l => 2');
         END IF;
         RETURN NEXT finding;
         finding := ROW ('diversity', c."column", 'distance from the whole, at most (t)', alone.t, 'info', NULL);

@@ -42,6 +42,15 @@ SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '["age"]', k => 2$$)
 SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '{"age": {"dgh": "ages"}}', k => 2$$);
 SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '3', k => 2$$);
 
+-- Hierarchies that know none of a column's values.
+SELECT kanon.create_date_dgh('bad_input_days', '{day}');
+SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '{"age": "bad_input_days"}', k => 2$$);
+SELECT try_view($$'v', 'SELECT *, date ''2000-01-01'' + age AS day FROM person', quasi_ids => '{"day": "ages"}', k => 2$$);
+SELECT try_view($$'v', 'SELECT *, age > 30 AS old FROM person', sensitive => '{"old": "ages"}', k => 2$$);
+SELECT try_view($$'v', 'SELECT *, ''2000-01-01''::text AS day FROM person', quasi_ids => '{"day": "bad_input_days"}', k => 2$$);
+DROP VIEW v;
+SELECT kanon.drop_dgh('bad_input_days');
+
 -- Types that have no single values.
 SELECT try_view($$'v', 'SELECT ARRAY[age] AS ages FROM person', quasi_ids => '{"ages": null}', k => 2$$);
 SELECT try_view($$'v', 'SELECT person AS whole FROM person', quasi_ids => '{"whole": null}', k => 2$$);

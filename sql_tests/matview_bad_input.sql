@@ -120,6 +120,11 @@ SET ROLE matview_bad_owner;
 SELECT count(*) FROM moods;
 SELECT count(*) FROM moods_view;
 SELECT count(*) FROM kanon.groups('moods_view');
+-- Whoever may read a table, but not put triggers on it.
+RESET ROLE;
+GRANT SELECT ON moods TO matview_bad_owner;
+SET ROLE matview_bad_owner;
+SELECT kanon.create_anonymization_view('followed', 'SELECT * FROM moods', id => '{id}', quasi_ids => '{"age": null}', k => 2, materialized => true);
 RESET ROLE;
 DROP TABLE moods CASCADE;
 DROP OWNED BY matview_bad_owner CASCADE;

@@ -16,6 +16,12 @@ CREATE TABLE measured AS SELECT 'kept' AS view, q.* FROM kanon.quality('kept') A
 SELECT count(*) AS differing FROM (SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'kept' EXCEPT SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'logical') AS d;
 SELECT * FROM measured WHERE view = 'kept';
 SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a EXCEPT SELECT a::text FROM kanon.audit('logical') AS a) AS d;
+-- What an audit advises can be done.
+CREATE TABLE alike (id integer PRIMARY KEY, age integer, disease text);
+INSERT INTO alike SELECT i, i / 10, 'flu' FROM generate_series(1, 20) AS i;
+SELECT kanon.create_anonymization_view('alike_' || m, 'SELECT * FROM alike', id => '{id}', quasi_ids => '{"age": "ages"}', sensitive => '{"disease": null}', k => 2, materialized => m)
+FROM unnest('{true,false}'::boolean[]) AS m;
+SELECT view, measure, advice FROM unnest('{alike_true,alike_false}'::regclass[]) AS view, kanon.audit(view, 0.01) WHERE measure IN ('prosecutor risk, maximum', 'different values in a group, at least');
 SELECT kanon.report('kept') LIKE '<!DOCTYPE html>%' AS page;
 
 -- People who ask for more than there are wait: they count as suppressed.

@@ -18,6 +18,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -186,12 +187,29 @@ find_column(TupleDesc desc, const char *name)
 			 errmsg("the source has no column \"%s\"", name)));
 }
 
+/* A date is no number, and nothing of one is in a hierarchy of the others. */
+static void
+check_hierarchy(const ColumnRequest *column, Oid type)
+{
+	DghKind kind = dgh_get(column->dgh)->kind;
+	char category = TypeCategory(getBaseType(type));
+	bool never_date = category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_BOOLEAN;
+	bool never_number = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_BOOLEAN;
+
+	if ((kind == DGH_DATE && never_date) || (kind == DGH_INTERVAL && never_number))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name, format_type_be(type),
+						column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
+				 errdetail("It would know none of the values: they could be shown only as they are or as everything.")));
+}
+
 /* Can the column's values be published so? */
 static void
 check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
 {
 	if (column->dgh)
-		(void) dgh_get(column->dgh);
+		check_hierarchy(column, type);
 	if (column->role == ROLE_ID && request->has_block_size && !OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -19,12 +19,14 @@
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "parser/analyze.h"
+#include "parser/parse_oper.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #define MAX_QUASI 64
@@ -309,6 +311,25 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 		appendStringInfo(text, ", choice.%s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 }
 
+static void
+check_comparable(const ChoiceJoin *join, const ProfilePair *pair)
+{
+	int number = view_column(join, pair->view_column);
+	Oid type = TupleDescAttr(join->desc, number - 1)->atttypid;
+	Form_pg_attribute choice = find_choice(join, pair->table_column);
+	Operator equals = choice ? oper(NULL, list_make1(makeString("=")), choice->atttypid, type, true, -1) : NULL;
+
+	if (choice && equals == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("key \"%s\" of profile table \"%s\" is of type %s, but column \"%s\" of the source is of type %s",
+						pair->table_column, RelationGetRelationName(join->table), format_type_be(choice->atttypid),
+						pair->view_column, format_type_be(type)),
+				 errhint("Cast the column in the source query, or name another key.")));
+	if (equals)
+		ReleaseSysCache(equals);
+}
+
 /* choice.key = source.key AND ... */
 static void
 append_key(const ChoiceJoin *join, StringInfo text)
@@ -319,7 +340,7 @@ append_key(const ChoiceJoin *join, StringInfo text)
 	{
 		ProfilePair *pair = lfirst(cell);
 
-		(void) view_column(join, pair->view_column);
+		check_comparable(join, pair);
 		appendStringInfo(text, " AND %s = source.%s", choice_column(join, pair->table_column, TYPE_ANY), quote_identifier(pair->view_column));
 	}
 }

@@ -312,6 +312,12 @@ trigger_name(int32 id, const char *event)
 static void
 create_triggers(int32 id, Oid table)
 {
+	if (pg_class_aclcheck(table, GetUserId(), ACL_TRIGGER) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to create triggers on table \"%s\"", get_rel_name(table)),
+				 errdetail("They keep the groups of a materialized anonymization view."),
+				 errhint("GRANT TRIGGER ON %s TO %s;", qualified_name(table), quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	for (int i = 0; i < (int) lengthof(events); i++)
