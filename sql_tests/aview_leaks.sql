@@ -169,6 +169,51 @@ RESET kanon.plan;
 SET ROLE :"owner";
 UPDATE person SET ward = 77 WHERE name = 'Lonely';
 
+-- 6. PostgreSQL's own counters of rows read are a channel that doc/security.md tells of: what an index on a sensitive column finds
+-- is counted, be it suppressed.  What is advised there closes it.
+CREATE TABLE sick (id integer PRIMARY KEY, age integer, disease text);
+INSERT INTO sick SELECT i, 20, 'flu' FROM generate_series(1, 50) AS i UNION ALL VALUES (51, 70, 'plague'), (52, 80, 'plague'), (53, 90, 'gout');
+CREATE INDEX ON sick (disease);
+ANALYZE sick;
+SELECT kanon.create_anonymization_view('sicks', 'SELECT * FROM sick', id => '{id}', quasi_ids => '{"age": null}', sensitive => '{"disease": null}', k => 5);
+GRANT SELECT ON sicks TO :"analyst";
+SET ROLE :"analyst";
+BEGIN;
+SET LOCAL kanon.plan = select_first;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+SELECT idx_tup_fetch AS nothing FROM pg_stat_xact_user_tables WHERE relname = 'sick' \gset
+SELECT count(*) FROM sicks WHERE disease = 'plague';
+SELECT idx_tup_fetch AS plague FROM pg_stat_xact_user_tables WHERE relname = 'sick' \gset
+SELECT count(*) FROM sicks WHERE disease = 'gout';
+SELECT idx_tup_fetch AS gout FROM pg_stat_xact_user_tables WHERE relname = 'sick' \gset
+SELECT :plague - :nothing - (:gout - :plague) AS "how many more have the plague than the gout";
+RESET ROLE;
+DO $$
+DECLARE
+	counter regprocedure;
+BEGIN
+	FOR counter IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ^@ 'pg_stat_get_' AND proargtypes = '26' LOOP
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', counter);
+	END LOOP;
+END
+$$;
+SET ROLE :"analyst";
+\set VERBOSITY terse
+SAVEPOINT before;
+SELECT pg_stat_get_xact_tuples_fetched('sick_disease_idx'::regclass);
+ROLLBACK TO before;
+SELECT sum(seq_tup_read), sum(idx_tup_fetch) FROM pg_stat_xact_all_tables;
+ROLLBACK TO before;
+SELECT sum(idx_tup_read) FROM pg_stat_all_indexes;
+ROLLBACK TO before;
+SELECT sum(heap_blks_hit) FROM pg_statio_all_tables;
+ROLLBACK TO before;
+SELECT sum(tup_fetched) FROM pg_stat_database;
+ROLLBACK;
+\set VERBOSITY default
+SET ROLE :"owner";
+DROP TABLE sick CASCADE;
 
 \set end :dir '/data/people_end.sql'
 \i :end
