@@ -107,3 +107,8 @@ SELECT kanon.create_anonymization_view('spots', 'SELECT * FROM spot', id => '{id
 SET work_mem = '64kB';
 SELECT spread('spots', 'fine');
 RESET work_mem;
+-- Rows that are wider than work_mem are shuffled, too.
+SELECT kanon.create_anonymization_view('wide', 'SELECT id, age, repeat(note, 80) AS wide FROM visit JOIN note USING (id) WHERE ward = 3 AND raw < 300', id => '{id}', quasi_ids => '{"age": "halves"}', k => 30);
+SET work_mem = '64kB';
+SELECT count(*), count(DISTINCT wide), min(length(wide)) FROM wide;
+RESET work_mem;

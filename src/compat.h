@@ -58,8 +58,6 @@
  */
 #if PG_VERSION_NUM >= 150000
 #include "common/pg_prng.h"
-
-#define kanon_random_uint64() pg_prng_uint64(&pg_global_prng_state)
 #else
 #include "port/pg_bitutils.h"
 
@@ -118,15 +116,6 @@ pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
 	return least + drawn;
 }
 
-static inline uint64
-kanon_random_uint64(void)
-{
-	uint64 word;
-
-	if (!pg_strong_random(&word, sizeof(word)))
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
-	return word;
-}
 #endif
 
 /* PostgreSQL 16 gave many functions a way to return errors softly. */

@@ -242,9 +242,12 @@ divide(AllRows *rows, int64 rows_counted)
 static void
 shuffle_cells(AllRows *rows)
 {
+	pg_prng_state random;
+
+	shuffle_seed(&random);
 	for (int i = rows->ncells - 1; i > 0; i--)
 	{
-		int other = kanon_random_uint64() % (i + 1);
+		int other = (int) pg_prng_uint64_range(&random, 0, i);
 		Cell *swap = rows->cells[i];
 
 		rows->cells[i] = rows->cells[other];

@@ -14,6 +14,9 @@
 #define NFILES 32
 #define FIRST_ROWS 64
 
+/* Rows that stay in memory, however wide: fewer than there are files would be divided for ever. */
+#define LEAST_ROWS (2 * NFILES)
+
 /* KB of each file that stay in memory; fewer would all be written at once. */
 #define FILE_MEMORY 32
 
@@ -21,6 +24,7 @@ struct Shuffle
 {
 	MemoryContext context;
 	MemoryContext memory; /* of the rows */
+	pg_prng_state random;
 	TupleDesc desc;
 	TupleTableSlot *slot;
 	MinimalTuple *rows;
@@ -33,6 +37,17 @@ struct Shuffle
 	Shuffle *within;		 /* its rows; null: none at hand */
 };
 
+/* Not the session's generator: PostgreSQL has functions that show what it draws, and so what it would draw next. */
+void
+shuffle_seed(pg_prng_state *random)
+{
+	uint64 seed;
+
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	pg_prng_seed(random, seed);
+}
+
 Shuffle *
 shuffle_create(TupleDesc desc)
 {
@@ -40,6 +55,7 @@ shuffle_create(TupleDesc desc)
 
 	shuffle->context = CurrentMemoryContext;
 	shuffle->memory = AllocSetContextCreate(CurrentMemoryContext, "kanon shuffled rows", ALLOCSET_DEFAULT_SIZES);
+	shuffle_seed(&shuffle->random);
 	shuffle->desc = CreateTupleDescCopy(desc); /* which belongs to nobody else */
 	shuffle->slot = MakeSingleTupleTableSlot(shuffle->desc, &TTSOpsMinimalTuple);
 	shuffle->room = FIRST_ROWS;
@@ -48,9 +64,9 @@ shuffle_create(TupleDesc desc)
 }
 
 static Tuplestorestate *
-any_file(const Shuffle *shuffle)
+any_file(Shuffle *shuffle)
 {
-	return shuffle->files[kanon_random_uint64() % NFILES];
+	return shuffle->files[pg_prng_uint64_range(&shuffle->random, 0, NFILES - 1)];
 }
 
 /* From memory to files. */
@@ -83,7 +99,7 @@ keep_row(Shuffle *shuffle, MinimalTuple row)
 	}
 	shuffle->rows[shuffle->nrows++] = row;
 	shuffle->size += GetMemoryChunkSpace(row) + sizeof(MinimalTuple);
-	if (shuffle->size > work_mem * (Size) 1024)
+	if (shuffle->size > work_mem * (Size) 1024 && shuffle->nrows > LEAST_ROWS)
 		spill(shuffle);
 }
 
@@ -126,7 +142,7 @@ next_in_memory(Shuffle *shuffle)
 	if (shuffle->next == shuffle->nrows)
 		return false;
 	/* Any of those that are left. */
-	other = shuffle->next + kanon_random_uint64() % (shuffle->nrows - shuffle->next);
+	other = (int64) pg_prng_uint64_range(&shuffle->random, shuffle->next, shuffle->nrows - 1);
 	row = shuffle->rows[other];
 	shuffle->rows[other] = shuffle->rows[shuffle->next];
 	shuffle->rows[shuffle->next++] = row;
@@ -143,7 +159,10 @@ open_file(Shuffle *shuffle)
 	tuplestore_rescan(file);
 	shuffle->within = shuffle_create(shuffle->desc);
 	while (tuplestore_gettupleslot(file, true, false, shuffle->slot))
+	{
+		CHECK_FOR_INTERRUPTS();
 		shuffle_add(shuffle->within, shuffle->slot);
+	}
 	MemoryContextSwitchTo(old);
 }
 

@@ -11,6 +11,9 @@
 
 typedef struct Shuffle Shuffle;
 
+/* Seeds a generator that nobody can foresee. */
+extern void shuffle_seed(pg_prng_state *random);
+
 /* All of it belongs to the current memory context; rows beyond work_mem go to disk. */
 extern Shuffle *shuffle_create(TupleDesc desc);
 extern void shuffle_add(Shuffle *shuffle, TupleTableSlot *slot);
