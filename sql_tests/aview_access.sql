@@ -129,6 +129,7 @@ CREATE FUNCTION count_people() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS '
 CREATE FUNCTION count_as_caller() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM people); END';
 SET ROLE :"stranger";
 SELECT count_people();
+\set SHOW_CONTEXT never
 SELECT count_as_caller();
 
 -- An UPDATE of the view that a trigger allows is no way round SELECT.

@@ -194,14 +194,38 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_function_aclcheck pg_proc_aclcheck
 #endif
 
-/* What PostgreSQL is to check on an entry of a query's range table: 16 keeps that beside the table. */
+/*
+ * What PostgreSQL is to check on an entry of a query's range table: 16 keeps that
+ * beside the table.  There it may be nothing only while a query is planned.
+ */
 #if PG_VERSION_NUM >= 160000
 #define kanon_permission(query, rte) list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
 #define kanon_ask_no_rights(query, rte) \
 	(kanon_permission(query, rte)->relid = (rte)->relid, kanon_permission(query, rte)->requiredPerms = 0)
+#define kanon_forget_no_rights(planned) \
+	do \
+	{ \
+		List *asked_ = NIL; \
+		ListCell *cell_; \
+		foreach (cell_, (planned)->rtable) \
+		{ \
+			RangeTblEntry *rte_ = lfirst_node(RangeTblEntry, cell_); \
+			if (rte_->perminfoindex == 0) \
+				continue; \
+			asked_ = lappend(asked_, list_nth((planned)->permInfos, (int) rte_->perminfoindex - 1)); \
+			rte_->perminfoindex = list_length(asked_); \
+			if (llast_node(RTEPermissionInfo, asked_)->requiredPerms == 0) \
+			{ \
+				asked_ = list_delete_last(asked_); \
+				rte_->perminfoindex = 0; \
+			} \
+		} \
+		(planned)->permInfos = asked_; \
+	} while (0)
 #else
 #define kanon_permission(query, rte) (rte)
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
+#define kanon_forget_no_rights(planned) ((void) 0)
 #endif
 
 /* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */
@@ -240,6 +264,13 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel, false)
 #else
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel)
+#endif
+
+/* PostgreSQL 18 lets a query that groups refer to what it groups by: the expression behind that. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_ungrouped(query, node) ((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
+#else
+#define kanon_ungrouped(query, node) (node)
 #endif
 
 /* PostgreSQL 18 has the functions that write EXPLAIN's properties in a header of their own. */
