@@ -266,6 +266,13 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel)
 #endif
 
+/* PostgreSQL 18 has generated columns that are computed only when a query reads them. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_is_virtual(table, attnum) (get_attgenerated(table, attnum) == ATTRIBUTE_GENERATED_VIRTUAL)
+#else
+#define kanon_is_virtual(table, attnum) false
+#endif
+
 /* PostgreSQL 18 lets a query that groups refer to what it groups by: the expression behind that. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_ungrouped(query, node) ((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
