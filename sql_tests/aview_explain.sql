@@ -1,5 +1,5 @@
 -- EXPLAIN names the node, its plan and its conditions; numbers and the source's plan only for those who may read the source.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 SET ROLE :"owner";

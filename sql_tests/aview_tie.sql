@@ -1,5 +1,5 @@
 -- A call of kanon.scan is the view's, or somebody's own: then it needs SELECT on the A-view, whatever stands beside it.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 SELECT current_database() || '_stranger' AS stranger \gset
