@@ -146,6 +146,19 @@ GRANT SELECT ON own TO :"analyst";
 SET ROLE :"analyst";
 SELECT count(*) FROM own;
 
+-- A source that reads no relation: nothing in its text is the owner's.
+SET ROLE :"owner";
+SELECT kanon.create_anonymization_view('numbers', 'SELECT i AS id, i % 10 AS age FROM generate_series(1, 40) AS i', id => '{id}',
+	quasi_ids => '{"age": null}', k => 4);
+GRANT SELECT ON numbers TO :"analyst";
+SET ROLE :"analyst";
+SELECT count(*) FROM numbers WHERE age = 3;
+SELECT pg_get_viewdef('numbers') AS text \gset
+SET ROLE :"stranger";
+:text
+CREATE VIEW own_numbers AS :text
+SELECT count(*) FROM own_numbers;
+
 -- A rule on the A-view puts its entry and somebody's call into one query.
 SET ROLE :"owner";
 CREATE RULE told AS ON UPDATE TO people DO INSTEAD SELECT new.ward;
