@@ -167,12 +167,6 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_decode_datetime DecodeDateTime
 #endif
 
-#if PG_VERSION_NUM >= 150000
-#define kanon_parse_analyze(statement, text) parse_analyze_fixedparams(statement, text, NULL, 0, NULL)
-#else
-#define kanon_parse_analyze(statement, text) parse_analyze(statement, text, NULL, 0, NULL)
-#endif
-
 /* An error unless those that a query is checked as may read what it reads. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_check_permissions(query) ((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
@@ -228,7 +222,7 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_forget_no_rights(planned) ((void) 0)
 #endif
 
-/* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */
+/* Until PostgreSQL 15 the query of a view begins with two entries, OLD and NEW, for the view; since then its own entry stays. */
 #define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
 
 /* A possibly qualified name's parts. */
