@@ -37,7 +37,7 @@
 			((expected) && info_->expectedDesc == NULL)) \
 			ereport(ERROR, \
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), \
-					 errmsg("set-valued function called in context that cannot accept a set"))); \
+					 errmsg("materialize mode required, but it is not allowed in this context"))); \
 		old_ = MemoryContextSwitchTo(info_->econtext->ecxt_per_query_memory); \
 		if (expected) \
 			info_->setDesc = CreateTupleDescCopy(info_->expectedDesc); \
