@@ -1,5 +1,5 @@
 -- Every bad argument gets an error that says what is wrong, and nothing is created.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 

@@ -1,5 +1,5 @@
 -- Names, labels and search paths that somebody chose to do harm.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- Functions, operators and error messages of an analyst see published values only, whatever the plan and the match mode.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 SET ROLE :"owner";

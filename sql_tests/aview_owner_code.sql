@@ -1,7 +1,7 @@
 -- The code of a view's owner does not run with the rights of an administrator who looks after the view: functions of the
 -- source, of its types and of its indexes, event triggers and rules.  (A query over the view runs them with the caller's
 -- rights, as over any view.)
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,6 +1,6 @@
 -- Every plan of A-views, and the plain function, against an oracle written from the definition: random tables,
 -- hierarchies, views and queries, which depend on the seed alone. For many more of them: tools/soak.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set ECHO none
 \i :dir/data/oracle.sql
 \set ECHO all

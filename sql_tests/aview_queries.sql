@@ -1,5 +1,5 @@
 -- Queries over an A-view answer as over a copy of what it publishes, in every plan.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- Row-level security of the tables holds as for any view: the policies for its owner count, and what they hide is in no group.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 RESET ROLE;

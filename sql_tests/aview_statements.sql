@@ -1,5 +1,5 @@
 -- Statements that read an A-view: prepared ones, cursors, COPY, CREATE TABLE AS, INSERT, UPDATE, DELETE, MERGE, plpgsql.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never
@@ -103,8 +103,14 @@ SELECT ward, floor FROM room WHERE floor > 50 ORDER BY ward;
 DELETE FROM room USING people p WHERE p.ward = room.ward AND p.disease = 'hiv' AND room.ward > 7;
 DELETE FROM room WHERE ward IN (SELECT ward FROM people WHERE zip = '013' AND ward = 5);
 SELECT array_agg(ward ORDER BY ward) FROM room;
+SELECT current_setting('server_version_num')::int >= 150000 AS has_merge \gset
+\if :has_merge
 MERGE INTO room USING (SELECT DISTINCT ward FROM people WHERE ward IN (5, 6, 77)) p ON room.ward = p.ward
 	WHEN MATCHED THEN UPDATE SET floor = -1 WHEN NOT MATCHED THEN INSERT VALUES (p.ward, -2);
+\else
+UPDATE room SET floor = -1 FROM people p WHERE room.ward = p.ward AND p.ward IN (5, 6, 77);
+INSERT INTO room SELECT DISTINCT ward, -2 FROM people p WHERE ward IN (5, 6, 77) AND NOT EXISTS (SELECT FROM room WHERE room.ward = p.ward);
+\endif
 SELECT ward, floor FROM room WHERE floor < 0 ORDER BY ward;
 CREATE MATERIALIZED VIEW stored AS SELECT zip, count(*) FROM people GROUP BY zip;
 REFRESH MATERIALIZED VIEW stored;

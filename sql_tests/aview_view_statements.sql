@@ -1,5 +1,5 @@
 -- An A-view behaves as a view: renaming, moving, giving away, dropping, and what depends on what.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set VERBOSITY terse

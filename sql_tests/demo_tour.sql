@@ -1,5 +1,5 @@
 -- The demo works, and shows what it says.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set hospital :dir '/demo/hospital.sql'
 \set tour :dir '/demo/tour.sql'
 SET client_min_messages = warning;  -- the extension is already there

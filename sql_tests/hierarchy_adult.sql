@@ -1,6 +1,6 @@
 -- The hierarchies that go with the Adult data are imported and exported again the same, from files and from lines.
 -- KANON_DATA names the directory that has adult/adult_hierarchy_*.csv; without it there is nothing to do.
-\getenv data KANON_DATA
+\set data `echo "$KANON_DATA"`
 \set directory :data '/adult'
 CREATE TEMP TABLE file AS SELECT name, :'directory' || '/' || name AS path FROM pg_ls_dir(:'directory', true, false) name WHERE name LIKE 'adult\_hierarchy\_%.csv';
 SELECT count(*) = 0 AS skipped FROM file \gset

@@ -93,7 +93,7 @@ SELECT name FROM kanon.dgh WHERE name IN ('n', '');
 SELECT kanon.import_dgh(NULL, '{a}') IS NULL AS "no name", kanon.import_dgh('n', NULL) IS NULL AS "no lines";
 
 -- Files: UTF-8, perhaps with a byte order mark and other line ends; nothing else.
-\getenv work PWD
+\set work `echo "$PWD"`
 \set good :work '/leveled_good.csv'
 \set latin :work '/leveled_latin.csv'
 \set zero :work '/leveled_zero.csv'

@@ -61,8 +61,14 @@ forest	birch	wood
 forest	wood	plant
 \.
 SELECT kanon.dgh_path('forest', 'birch');
+SELECT current_setting('server_version_num')::int >= 150000 AS has_merge \gset
+\if :has_merge
 MERGE INTO kanon.dgh_edge e USING (VALUES ('forest', 'birch'), ('forest', 'ash')) v (dgh, child) ON e.dgh = v.dgh AND e.child = v.child
     WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (v.dgh, v.child, 'wood');
+\else
+DELETE FROM kanon.dgh_edge WHERE dgh = 'forest' AND child = 'birch';
+INSERT INTO kanon.dgh_edge VALUES ('forest', 'ash', 'wood');
+\endif
 WITH moved AS (DELETE FROM kanon.dgh_edge WHERE dgh = 'forest' AND child = 'oak' RETURNING child)
     INSERT INTO kanon.dgh_edge SELECT 'forest', 'old ' || child, 'plant' FROM moved;
 SELECT child, kanon.dgh_path('forest', child) FROM unnest('{birch,ash,oak,old oak}'::text[]) child;

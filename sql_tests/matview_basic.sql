@@ -40,7 +40,9 @@ UPDATE patient SET age = 43, disease = 'asthma' WHERE id = 1;
 SELECT * FROM kept ORDER BY ward;
 
 -- Queries are those of any A-view.
+SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM kept WHERE age = 44 AND ward > 3;
+RESET enable_bitmapscan;
 SELECT ward FROM kept WHERE age = 44 AND ward > 3 ORDER BY ward;
 SELECT age, count(*) FROM kept GROUP BY age;
 SET kanon.plan = function;

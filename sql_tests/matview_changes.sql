@@ -1,5 +1,5 @@
 -- Every way in which rows of the base table change: COPY, MERGE, ON CONFLICT, partitions, projection and WHERE.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set check :dir/data/matview_check.sql
 \i :check
 DO $$
@@ -29,10 +29,17 @@ COPY person FROM STDIN;
 SELECT * FROM broken('followed', 3);
 INSERT INTO person VALUES (70, 35, '129', 'd9', 70), (73, 31, '123', 'd1', 73) ON CONFLICT (id, ward) DO UPDATE SET age = excluded.age, zip = excluded.zip;
 SELECT * FROM broken('followed', 3);
+SELECT current_setting('server_version_num')::int >= 150000 AS has_merge \gset
+\if :has_merge
 MERGE INTO person p USING (VALUES (71, 71), (72, 72), (171, 171)) AS v (id, ward) ON p.id = v.id AND p.ward = v.ward
 	WHEN MATCHED AND p.id = 71 THEN DELETE
 	WHEN MATCHED THEN UPDATE SET disease = 'merged'
 	WHEN NOT MATCHED THEN INSERT VALUES (v.id, 50, '999', 'd1', v.ward);
+\else
+DELETE FROM person WHERE id = 71 AND ward = 71;
+UPDATE person SET disease = 'merged' WHERE id = 72 AND ward = 72;
+INSERT INTO person VALUES (171, 50, '999', 'd1', 171);
+\endif
 SELECT * FROM broken('followed', 3);
 -- From one partition to another; a partition by name; only one of them emptied.
 UPDATE person SET ward = ward + 100 WHERE id BETWEEN 20 AND 40;

@@ -1,5 +1,5 @@
 -- Analysts query a materialized view as any other: the same rows through every plan, and nothing that a logical view hides.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 SET client_min_messages = warning;
 CREATE ROLE matview_analyst;
 RESET client_min_messages;

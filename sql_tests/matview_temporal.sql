@@ -1,5 +1,5 @@
 -- Random histories, replayed; then an attacker compares all that was ever published.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set check :dir/data/matview_check.sql
 \i :check
 

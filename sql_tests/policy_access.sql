@@ -51,7 +51,15 @@ SET LOCAL kanon.recipient = 'ward';
 SELECT count(*) FROM patients;
 COMMIT;
 SELECT count(*) FROM patients;
-SET kanon.purpos = 'care';
+DO $$
+BEGIN
+	SET kanon.purpos = 'care';
+	-- PostgreSQL 14 takes any name.
+	ASSERT current_setting('server_version_num')::int < 150000;
+EXCEPTION WHEN invalid_name THEN
+	ASSERT SQLERRM = 'invalid configuration parameter name "kanon.purpos"';
+END
+$$;
 
 -- SET ROLE, and a prepared statement kept across it and across SET.
 RESET ROLE;

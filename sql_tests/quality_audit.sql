@@ -1,5 +1,5 @@
 -- Every kind of finding, each with what to do; and none where there is nothing to find.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- Counts with an error bar.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- Linking an A-view with an identified table, as an attacker would; against an oracle that joins rows with =.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

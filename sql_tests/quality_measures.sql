@@ -1,5 +1,5 @@
 -- kanon.quality by hand, and by an oracle that knows nothing of classes.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- What a relation's owner has planted never runs with the rights of the auditor who looks at the relation.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

@@ -1,5 +1,5 @@
 -- Views where each person has chosen: measured for the current purpose, and looked at only by who may act for it.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

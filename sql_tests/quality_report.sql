@@ -1,5 +1,5 @@
 -- The page: whole, well-formed, without anything from elsewhere, and safe against labels that are HTML.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set SHOW_CONTEXT never

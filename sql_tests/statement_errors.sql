@@ -33,7 +33,7 @@ DO LANGUAGE kanon $$ CREATE DGH "äöü€𝄞"; CREATE DGH äöü€𝄞
 DO LANGUAGE kanon 'CREATE DGH "it''s"; INSERT INTO DGH "it''s" ''a'' b';
 DO LANGUAGE kanon E'CREATE DGH a;\nCREATE DGH b c';
 DO $tag$ CREATE DGH b c $tag$ LANGUAGE kanon;
-SELECT 1 AS before \; DO LANGUAGE kanon $$ DROP DGH x y $$;
+SET work_mem TO 99 \; DO LANGUAGE kanon $$ DROP DGH x y $$;
 DO $outer$ BEGIN
 	EXECUTE 'DO LANGUAGE kanon $$ DROP DGH x y $$';
 END $outer$;

@@ -23,7 +23,7 @@ BEGIN
         SELECT p.work, p.phase, p.done > 0, p.total INTO work, phase, some_done, total
             FROM kanon.progress p WHERE p.pid = worker AND p.phase = 'grouping' AND p.done > 0;
         helpers := EXISTS (SELECT FROM pg_stat_activity a WHERE a.leader_pid = worker);
-        EXIT WHEN FOUND AND some_done;
+        EXIT WHEN some_done AND helpers;
         PERFORM pg_sleep(0.05);
     END LOOP;
 END $$;

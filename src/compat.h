@@ -37,7 +37,7 @@
 			((expected) && info_->expectedDesc == NULL)) \
 			ereport(ERROR, \
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), \
-					 errmsg("set-valued function called in context that cannot accept a set"))); \
+					 errmsg("materialize mode required, but it is not allowed in this context"))); \
 		old_ = MemoryContextSwitchTo(info_->econtext->ecxt_per_query_memory); \
 		if (expected) \
 			info_->setDesc = CreateTupleDescCopy(info_->expectedDesc); \
@@ -156,12 +156,6 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_decode_datetime DecodeDateTime
 #endif
 
-#if PG_VERSION_NUM >= 150000
-#define kanon_parse_analyze(statement, text) parse_analyze_fixedparams(statement, text, NULL, 0, NULL)
-#else
-#define kanon_parse_analyze(statement, text) parse_analyze(statement, text, NULL, 0, NULL)
-#endif
-
 /* An error unless those that a query is checked as may read what it reads. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_check_permissions(query) ((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
@@ -183,17 +177,41 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_function_aclcheck pg_proc_aclcheck
 #endif
 
-/* What PostgreSQL is to check on an entry of a query's range table: 16 keeps that beside the table. */
+/*
+ * What PostgreSQL is to check on an entry of a query's range table: 16 keeps that
+ * beside the table.  There it may be nothing only while a query is planned.
+ */
 #if PG_VERSION_NUM >= 160000
 #define kanon_permission(query, rte) list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
 #define kanon_ask_no_rights(query, rte) \
 	(kanon_permission(query, rte)->relid = (rte)->relid, kanon_permission(query, rte)->requiredPerms = 0)
+#define kanon_forget_no_rights(planned) \
+	do \
+	{ \
+		List *asked_ = NIL; \
+		ListCell *cell_; \
+		foreach (cell_, (planned)->rtable) \
+		{ \
+			RangeTblEntry *rte_ = lfirst_node(RangeTblEntry, cell_); \
+			if (rte_->perminfoindex == 0) \
+				continue; \
+			asked_ = lappend(asked_, list_nth((planned)->permInfos, (int) rte_->perminfoindex - 1)); \
+			rte_->perminfoindex = list_length(asked_); \
+			if (llast_node(RTEPermissionInfo, asked_)->requiredPerms == 0) \
+			{ \
+				asked_ = list_delete_last(asked_); \
+				rte_->perminfoindex = 0; \
+			} \
+		} \
+		(planned)->permInfos = asked_; \
+	} while (0)
 #else
 #define kanon_permission(query, rte) (rte)
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
+#define kanon_forget_no_rights(planned) ((void) 0)
 #endif
 
-/* Until PostgreSQL 15 the query of a view has an entry OLD for the view; since then the entry of the view itself stays. */
+/* Until PostgreSQL 15 the query of a view begins with two entries, OLD and NEW, for the view; since then its own entry stays. */
 #define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
 
 /* A possibly qualified name's parts. */
@@ -229,6 +247,20 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel, false)
 #else
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel)
+#endif
+
+/* PostgreSQL 18 has generated columns that are computed only when a query reads them. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_is_virtual(table, attnum) (get_attgenerated(table, attnum) == ATTRIBUTE_GENERATED_VIRTUAL)
+#else
+#define kanon_is_virtual(table, attnum) false
+#endif
+
+/* PostgreSQL 18 lets a query that groups refer to what it groups by: the expression behind that. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_ungrouped(query, node) ((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
+#else
+#define kanon_ungrouped(query, node) (node)
 #endif
 
 /* PostgreSQL 18 has the functions that write EXPLAIN's properties in a header of their own. */

@@ -8,7 +8,8 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-plan skip_all => 'Citus is not installed' unless -e $node->config_data('--pkglibdir') . '/citus.so';
+chomp(my $libraries = `pg_config --pkglibdir`);
+plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus'");
 $node->start;
 my ($host, $port) = ($node->host, $node->port);

@@ -34,6 +34,9 @@ UNION
 SELECT i.type || ' ' || i.identity, coalesce(obj_description(m.objid, m.classid::regclass::name), '')
 FROM member m, pg_identify_object(m.classid, m.objid, 0) i
 WHERE m.classid NOT IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_cast'::regclass)
+    -- Newer servers count the types of rows and arrays as members, too.
+    AND NOT EXISTS (SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+        WHERE m.classid = 'pg_type'::regclass AND m.objid = t.oid AND (c.relkind <> 'c' OR t.typelem <> 0))
 UNION
 SELECT 'setting ' || name, short_desc FROM pg_settings WHERE name LIKE 'kanon.%';
 SQL

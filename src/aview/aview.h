@@ -117,7 +117,7 @@ extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
 extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
-extern Query *aview_source_of_view(Query *view_query);
+extern Query *aview_source_of_condition(Node *condition);
 
 /* sequence.c */
 extern void aview_store_recoding(AView *aview);

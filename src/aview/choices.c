@@ -194,6 +194,7 @@ static AttrNumber
 table_attribute(const Query *source, AttrNumber attnum, Oid *table)
 {
 	RangeTblEntry *choices = rt_fetch(CHOICES_RTI, source->rtable);
+	Node *expression;
 	List *vars;
 
 	if (choices->rtekind == RTE_RELATION)
@@ -202,7 +203,8 @@ table_attribute(const Query *source, AttrNumber attnum, Oid *table)
 		return attnum;
 	}
 	/* The strictest of several rows: an expression on one of the table's columns. */
-	vars = pull_var_clause((Node *) list_nth_node(TargetEntry, choices->subquery->targetList, attnum - 1)->expr, PVC_RECURSE_AGGREGATES);
+	expression = (Node *) list_nth_node(TargetEntry, choices->subquery->targetList, attnum - 1)->expr;
+	vars = pull_var_clause(kanon_ungrouped(choices->subquery, expression), PVC_RECURSE_AGGREGATES);
 	*table = rt_fetch(linitial_node(Var, vars)->varno, choices->subquery->rtable)->relid;
 	return linitial_node(Var, vars)->varattno;
 }

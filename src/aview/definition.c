@@ -170,19 +170,18 @@ read_step(AView *aview, HeapTuple row, TupleDesc desc)
 }
 
 /*
- * The source query inside the query of an A-view; null if it is not one.  It
+ * The source query inside the condition of an A-view; null if it is not one.  It
  * stands in true OR EXISTS (source).
  */
 Query *
-aview_source_of_view(Query *query)
+aview_source_of_condition(Node *condition)
 {
-	BoolExpr *condition = (BoolExpr *) query->jointree->quals;
+	List *args = is_orclause(condition) ? ((BoolExpr *) condition)->args : NIL;
 	SubLink *link;
 
-	if (condition == NULL || !IsA(condition, BoolExpr) || condition->boolop != OR_EXPR ||
-		list_length(condition->args) != 2 || !IsA(lsecond(condition->args), SubLink))
+	if (list_length(args) != 2 || !IsA(lsecond(args), SubLink))
 		return NULL;
-	link = lsecond_node(SubLink, condition->args);
+	link = lsecond_node(SubLink, args);
 	return link->subLinkType == EXISTS_SUBLINK ? castNode(Query, link->subselect) : NULL;
 }
 
@@ -236,7 +235,7 @@ read_source(AView *aview)
 				 errmsg("the view of anonymization view definition %d does not exist", aview->id)));
 	query = get_view_query(rel);
 	aview->owner = rel->rd_rel->relowner;
-	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_view(query)) : NULL;
+	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_condition(query->jointree->quals)) : NULL;
 	if (aview->source == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

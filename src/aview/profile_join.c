@@ -398,7 +398,7 @@ analyzed(const char *query)
 {
 	RawStmt *statement = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
 
-	return kanon_parse_analyze(statement, query);
+	return kanon_analyze(statement, query);
 }
 
 static void

@@ -40,15 +40,21 @@
 PG_FUNCTION_INFO_V1(kanon_follow_tables);
 PG_FUNCTION_INFO_V1(kanon_changes_sources);
 
-/* Columns that a transition table does not have. */
 static bool
-odd_column_walker(Node *node, void *context)
+odd_column_walker(Node *node, void *table)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno <= 0;
-	return expression_tree_walker(node, odd_column_walker, context);
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+		return ((Var *) node)->varattno <= 0 || kanon_is_virtual(*(Oid *) table, ((Var *) node)->varattno);
+	return expression_tree_walker(node, odd_column_walker, table);
+}
+
+/* Does an expression on a table need what its transition tables do not have? */
+bool
+has_odd_column(Node *expression, Oid table)
+{
+	return odd_column_walker(expression, &table);
 }
 
 /* A table and all below it; foreign ones have no transition tables. */
@@ -87,7 +93,7 @@ source_has_triggers(const AView *aview, Oid *base)
 	if (rte->rtekind != RTE_RELATION || rte->tablesample ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE))
 		return false;
-	if (odd_column_walker((Node *) source->targetList, NULL) || odd_column_walker(source->jointree->quals, NULL) ||
+	if (has_odd_column((Node *) source->targetList, rte->relid) || has_odd_column(source->jointree->quals, rte->relid) ||
 		contain_mutable_functions((Node *) source->targetList) || contain_mutable_functions(source->jointree->quals) ||
 		check_enable_rls(rte->relid, aview->owner, true) == RLS_ENABLED)
 		return false;

@@ -46,6 +46,7 @@ demand_has_triggers(const AView *aview)
 	rte = linitial_node(RangeTblEntry, demand_query(aview)->rtable);
 	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
 		   check_enable_rls(table, aview->owner, true) != RLS_ENABLED &&
+		   !has_odd_column(demand_query(aview)->jointree->quals, table) &&
 		   !contain_mutable_functions((Node *) demand_query(aview)->jointree->quals);
 }
 

@@ -227,6 +227,7 @@ extern void pending_reconcile(int32 id);
 /* create.c */
 extern void matview_init(void);
 extern bool source_has_triggers(const AView *aview, Oid *base);
+extern bool has_odd_column(Node *expression, Oid table);
 extern List *matview_tables(const AView *aview, Oid base);
 extern void matview_warn_of_triggers(const AView *aview);
 

@@ -62,7 +62,7 @@ extern int32 aview_id_of_call(FuncExpr *call);
 /* tie.c */
 /* Was a call of kanon.scan reached through its view, so that PostgreSQL has checked the caller's rights? */
 extern bool aview_call_is_tied(const FuncExpr *call);
-extern void aview_tie_call(PlannerInfo *root, FuncExpr *call);
+extern void aview_refuse_locking(PlannerInfo *root, FuncExpr *call);
 
 /* exec.c */
 extern Node *aview_create_scan_state(CustomScan *scan);

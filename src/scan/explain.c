@@ -197,7 +197,13 @@ hide_numbers(PlanState *state, void *context)
 		state->instrument->need_bufusage = false;
 		state->instrument->need_walusage = false;
 	}
-	return planstate_tree_walker(state, hide_numbers, context);
+	(void) planstate_tree_walker(state, hide_numbers, context);
+	/* EXPLAIN looks among these for what a parameter stands for. */
+	if (outerPlanState(state))
+		outerPlan(plan) = outerPlanState(state)->plan;
+	if (innerPlanState(state))
+		innerPlan(plan) = innerPlanState(state)->plan;
+	return false;
 }
 
 /* Nobody knows at the start whether a plan will be explained: auto_explain decides at its end. */

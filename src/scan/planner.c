@@ -532,7 +532,7 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 		next_pathlist_hook(root, rel, rti, rte);
 	call = rte->rtekind == RTE_FUNCTION && !rte->funcordinality ? aview_scan_call(rte->functions) : NULL;
 	if (call)
-		aview_tie_call(root, call);
+		aview_refuse_locking(root, call);
 	/* Calls of the function itself remain that: nothing locks their definition before a cached plan is used. */
 	if (call == NULL || !aview_call_is_tied(call) || kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
 		return;

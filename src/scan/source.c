@@ -106,6 +106,7 @@ PlannedStmt *
 source_plan(Query *query, bool parallel, ParamListInfo params)
 {
 	List *rewritten;
+	PlannedStmt *planned;
 
 	/* Takes the locks on what the stored query mentions, then expands views and row security. */
 	query = copyObject(query);
@@ -116,7 +117,9 @@ source_plan(Query *query, bool parallel, ParamListInfo params)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a rule turns the source of an anonymization view into several queries")));
 	/* Not pg_plan_query: debug_print_plan would show the caller the raw values in its conditions. */
-	return planner(linitial_node(Query, rewritten), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	planned = planner(linitial_node(Query, rewritten), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	kanon_forget_no_rights(planned);
+	return planned;
 }
 
 struct SourcePlan

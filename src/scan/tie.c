@@ -29,109 +29,149 @@ aview_call_is_tied(const FuncExpr *call)
 	return call->location == REACHED_THROUGH_VIEW;
 }
 
-/*
- * Is this the rewritten query of a view?  Its leftover OLD entry tells, on which
- * PostgreSQL checks the rights of whoever the view is read for.
- */
-static RangeTblEntry *
-entry_of_view(Query *query, Oid view)
+/* A view in a query, or the entry OLD that it left in its own, on which PostgreSQL checks whoever reads it. */
+static bool
+is_entry_of(const RangeTblEntry *rte, RTEKind kind, Oid view)
 {
-	RangeTblEntry *old = query->rtable ? linitial_node(RangeTblEntry, query->rtable) : NULL;
-
-	if (query->commandType == CMD_SELECT && old && old->rtekind == RTE_RELATION && old->relkind == RELKIND_VIEW &&
-		old->relid == view)
-		return old;
-	return NULL;
+	return rte->rtekind == kind && rte->relid == view && rte->relkind == RELKIND_VIEW;
 }
 
 /*
  * Published rows cannot be locked.  PostgreSQL drops a lock on a view over a
- * function in silence; we do not.  It leaves behind the right that it needs.
+ * function in silence; we do not.  It leaves behind the right that it needs, which
+ * is the one to change rows, too.
  */
 static void
-refuse_locking(Query *query, RangeTblEntry *entry)
+refuse_locking(Query *query, RTEKind kind, Oid view)
 {
-	if (kanon_permission(query, entry)->requiredPerms & ACL_SELECT_FOR_UPDATE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows of anonymization view \"%s\" cannot be locked", get_rel_name(entry->relid)),
-				 errhint("Leave out FOR UPDATE or FOR SHARE, or name other tables in its OF clause.")));
+	ListCell *cell;
+
+	foreach (cell, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (query->commandType == CMD_SELECT && is_entry_of(rte, kind, view) &&
+			kanon_permission(query, rte)->requiredPerms & ACL_SELECT_FOR_UPDATE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("rows of anonymization view \"%s\" cannot be locked", get_rel_name(view)),
+					 errhint("Leave out FOR UPDATE or FOR SHARE, or name other tables in its OF clause.")));
+	}
+}
+
+/* Whom PostgreSQL asks for the right to read what a query names. */
+typedef struct Readers
+{
+	Oid owner;
+	bool any;	/* is there anything to read? */
+	bool other; /* does anybody but the owner read it? */
+} Readers;
+
+/* What a view names is its owner's matter: there we do not look. */
+static bool
+find_readers(Node *node, void *arg)
+{
+	Readers *readers = arg;
+	Query *query = (Query *) node;
+	ListCell *cell;
+
+	if (node == NULL || !IsA(node, Query))
+		return expression_tree_walker(node, find_readers, arg);
+	foreach (cell, kanon_permissions(query))
+	{
+		readers->any = true;
+		readers->other |= ((KanonPermission *) lfirst(cell))->checkAsUser != readers->owner;
+	}
+	foreach (cell, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (rte->rtekind == RTE_SUBQUERY && !OidIsValid(rte->relid))
+			find_readers((Node *) rte->subquery, arg);
+	}
+	return query_tree_walker(query, find_readers, arg, QTW_IGNORE_RT_SUBQUERIES);
 }
 
 /*
- * kanon.scan's support function.  Where views leave an OLD entry, the call is seen
- * here, and only here, inside the query of the view that it comes from.
+ * Does the view's owner, and nobody else, read the source of a query that looks
+ * like an A-view's?  Conditions that PostgreSQL moves into it stand behind its own.
+ */
+static bool
+is_read_by_owner(Query *query, const AView *aview)
+{
+	Readers readers = {.owner = aview->owner};
+	Node *condition = query->jointree->quals;
+
+	while (is_andclause(condition))
+		condition = linitial(((BoolExpr *) condition)->args);
+	find_readers((Node *) aview_source_of_condition(condition), &readers);
+	return readers.any && !readers.other;
+}
+
+/*
+ * Is this the query of the view, as PostgreSQL put it in the view's place?  It has
+ * nothing in its FROM but the call.  Before PostgreSQL 16 the view's entry OLD
+ * stands there, too, and tells; a query that a rule on the view has put together
+ * has more.  Since then, nothing names the view any more.  But its source is read by
+ * its owner, and nobody can write that: such a query is this view's, or that of
+ * another view that the same owner made of the same text, and gave to others.
+ *
+ * Left out, and so asked more, are views that read with their callers' rights, and
+ * sources that read no relation.
+ */
+static bool
+is_query_of_view(Query *query, const AView *aview)
+{
+	int others = KANON_VIEWS_LEAVE_OLD ? 2 : 0;
+	FuncExpr *call;
+
+	if (query->commandType != CMD_SELECT || list_length(query->rtable) != others + 1)
+		return false;
+	call = aview_scan_call(llast_node(RangeTblEntry, query->rtable)->functions);
+	if (call == NULL || aview_id_of_call(call) != aview->id)
+		return false;
+	if (KANON_VIEWS_LEAVE_OLD)
+		return is_entry_of(linitial(query->rtable), RTE_RELATION, aview->view) &&
+			   is_entry_of(lsecond(query->rtable), RTE_RELATION, aview->view);
+	return is_read_by_owner(query, aview);
+}
+
+/*
+ * kanon.scan's support function.  The call is seen here, and only here, inside the
+ * query that it comes from, before that becomes part of another.
  */
 Datum
 kanon_scan_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
+	SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+	AView *aview;
+	FuncExpr *call;
+	int32 id;
 
-	if (KANON_VIEWS_LEAVE_OLD && IsA(request, SupportRequestSimplify))
-	{
-		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
-		int32 id = aview_id_of_call(simplify->fcall);
-		RangeTblEntry *old = NULL;
-
-		if (simplify->root && !aview_call_is_tied(simplify->fcall) && id != 0)
-			old = entry_of_view(simplify->root->parse, aview_load(id)->view);
-		if (old)
-		{
-			FuncExpr *call = copyObject(simplify->fcall);
-
-			refuse_locking(simplify->root->parse, old);
-			call->location = REACHED_THROUGH_VIEW;
-			PG_RETURN_POINTER(call);
-		}
-	}
-	PG_RETURN_POINTER(NULL);
+	if (!IsA(request, SupportRequestSimplify) || simplify->root == NULL || aview_call_is_tied(simplify->fcall))
+		PG_RETURN_POINTER(NULL);
+	id = aview_id_of_call(simplify->fcall);
+	aview = id == 0 ? NULL : aview_load(id);
+	if (aview == NULL || !is_query_of_view(simplify->root->parse, aview))
+		PG_RETURN_POINTER(NULL);
+	if (KANON_VIEWS_LEAVE_OLD)
+		refuse_locking(simplify->root->parse, RTE_RELATION, aview->view);
+	call = copyObject(simplify->fcall);
+	call->location = REACHED_THROUGH_VIEW;
+	PG_RETURN_POINTER(call);
 }
 
-/* Is this a view whose query has become part of the one that it is in? */
-static bool
-is_merged_view(const RangeTblEntry *rte, Oid view)
-{
-	return rte->rtekind == RTE_SUBQUERY && rte->subquery == NULL && rte->relid == view && rte->relkind == RELKIND_VIEW;
-}
-
-static bool
-calls_definition(const RangeTblEntry *rte, int32 id)
-{
-	FuncExpr *call = rte->rtekind == RTE_FUNCTION ? aview_scan_call(rte->functions) : NULL;
-
-	return call && aview_id_of_call(call) == id;
-}
-
-/*
- * Ties a call that the support function could not.  A view whose query was merged
- * into this one leaves its own entry and one call.  As many calls as such entries:
- * all are the view's.  More: the query itself calls the function, whoever runs it
- * needs the right to anyway, and so all are checked as theirs.
- */
+/* Since PostgreSQL 16 the view's entry is in the query that names it: this one, or the one around it. */
 void
-aview_tie_call(PlannerInfo *root, FuncExpr *call)
+aview_refuse_locking(PlannerInfo *root, FuncExpr *call)
 {
-	int32 id = aview_call_is_tied(call) ? 0 : aview_id_of_call(call);
 	Oid view;
-	int entries = 0;
-	int calls = 0;
-	ListCell *cell;
 
-	if (KANON_VIEWS_LEAVE_OLD || id == 0)
+	if (KANON_VIEWS_LEAVE_OLD || !aview_call_is_tied(call))
 		return;
-	view = aview_load(id)->view;
-	foreach (cell, root->parse->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
-
-		calls += calls_definition(rte, id);
-		if (!is_merged_view(rte, view))
-			continue;
-		entries++;
-		/* The right to change what is locked is the one that UPDATE needs, too. */
-		if (root->parse->commandType == CMD_SELECT)
-			refuse_locking(root->parse, rte);
-	}
-	if (entries == calls)
-		call->location = REACHED_THROUGH_VIEW;
+	view = aview_load(aview_id_of_call(call))->view;
+	refuse_locking(root->parse, RTE_SUBQUERY, view);
+	if (root->parent_root)
+		refuse_locking(root->parent_root->parse, RTE_SUBQUERY, view);
 }
