@@ -72,7 +72,7 @@ watch_reports() {
 	find "$reports" -size 0 -delete
 	cp -r "$reports" build/check
 	[ -n "$(ls "$reports")" ] || return 0
-	head -n 100 build/check/reports/*
+	head -n 60 build/check/reports/* | head -n 300
 	say "reports in build/check/reports: $(find "$reports" -type f | wc -l)"
 	return 1
 }
