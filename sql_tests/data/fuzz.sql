@@ -7,6 +7,7 @@ INSERT INTO kanon.dgh_edge VALUES ('d', 'flu', 'lung'), ('d', 'ulcer', 'stomach'
 SELECT kanon.import_dgh('n', '{1;low;*,2;low;*,10.50;high;*,[20\,30);high;*}'), kanon.create_prefix_dgh('zip', 5), kanon.create_interval_dgh('i', -3, '{5, 10, 100}'), kanon.create_interval_dgh('f', 0.5, '{0.25, 2.5}'),
     kanon.create_date_dgh('t', '{day,month,quarter,year,decade,century}');
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2);
+SELECT kanon.create_anonymization_view('m', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "i"}', sensitive => '{"disease": null}', k => 2, materialized => true);
 CREATE TABLE choice (id int, k int, level int, purpose text, recipient text, yes bool, until date);
 INSERT INTO choice SELECT i, i % 4, i % 3, 'care', 'ward', i % 2 = 0, CURRENT_DATE + i - 6 FROM generate_series(1, 12) i;
 SELECT kanon.grant_access(CURRENT_USER::text, 'care', 'ward');
@@ -132,8 +133,46 @@ BEGIN
 END
 $f$;
 
+-- Any function of the extension that SQL can call, with arguments that it may or may not expect.
+CREATE FUNCTION fuzz_argument(type text) RETURNS text LANGUAGE plpgsql AS $f$
+DECLARE
+    words text[] := ARRAY['person', 'id', 'person', 'id', 'disease', 'SELECT * FROM person', 'd', 'zip', 'i', 'gone', 'v', 'age', 'SELECT 1', 'SELECT 1; SELECT 2', 'SELECT * FROM v', 'SELECT id, age, zip, disease FROM person WHERE id < 3', '', '*', '[1,5)', 'care', 'ward', 'datafly', 'cover', 'public', '1', 'a;b', repeat('x', 70), '漢', 'postgres', 'DELETE FROM person', '{', 'fuzz_stored', 'choice', 'pg_class', 'm', 'zip = ''z1''', 'true', 'count(*)'];
+    choices text[];
+BEGIN
+    IF random() < 0.06 THEN
+        RETURN format('NULL::%s', type);
+    END IF;
+    choices := CASE
+        WHEN type = 'text[]' THEN ARRAY['{}', '{id}', '{age,zip}', '{age,age}', '{NULL}', '{{age},{zip}}', '{disease}', '{""}', '{a;b,c;b}', '{gone}', '[5:6]={age,zip}']
+        WHEN type IN ('integer', 'bigint', 'smallint') THEN ARRAY['2', '3', '5', '0', '-1', '1', '2', '3', '5', '12', '32767', '-32768']
+        WHEN type IN ('double precision', 'real') THEN ARRAY['0', '-1', '0.5', '1', '2', 'NaN', 'infinity', '-infinity', '1e308', '1e-308']
+        WHEN type = 'numeric' THEN ARRAY['0', '-1', '0.5', '1', '3', 'NaN', 'infinity', '1e400', '1e-400']
+        WHEN type = 'numeric[]' THEN ARRAY['{}', '{0}', '{-1}', '{NULL}', '{5,10}', '{NaN}', '{infinity}', '{{1,2},{3,4}}', '{1e400}', '{0,0}', '[3:4]={1,2}']
+        WHEN type = 'double precision[]' THEN ARRAY['{}', '{0}', '{-1}', '{NULL}', '{5,10}', '{NaN}', '{infinity}', '{{1,2},{3,4}}', '{1e300}', '{0,0}']
+        WHEN type IN ('integer[]', 'bigint[]') THEN ARRAY['{}', '{0}', '{-1}', '{NULL}', '{5,10}', '{{1,2},{3,4}}']
+        WHEN type = 'boolean' THEN ARRAY['true', 'false']
+        WHEN type = 'regclass' THEN ARRAY['v', 'm', 'person', 'pg_class', 'kanon.aview', '999999', '0', 'fuzz_stored']
+        WHEN type = 'regrole' THEN ARRAY['postgres', '999999', '0']
+        WHEN type = 'oid' THEN ARRAY['0', '1259', '999999']
+        WHEN type IN ('jsonb', 'json') THEN ARRAY['{}', '[]', 'null', '3', '"x"', '{"age": "i"}', '{"age": null, "zip": null}', '{"gone": null}', '{"age": 3}', '{"age": "gone"}', '{"zip": "zip"}', '{"disease": "d"}', '{"id": null}', '{"age": [1, 5]}', '{"age": ["1", null]}']
+        WHEN type = 'kanon.generalized' THEN ARRAY['[1,5)', 'flu', '*', '', '5', '2000-01-01', '1.5']
+        WHEN type = 'kanon.generalized[]' THEN ARRAY['{}', '{NULL}', '{"[1,5)"}', '{flu,5}', '{{*,5},{1,2}}', '{"[1,5)",*}']
+        WHEN type = 'xml' THEN ARRAY['<a/>', '', '<POLICY/>']
+        WHEN type = 'date' THEN ARRAY['2000-01-01', 'infinity', '4713-01-01 BC', '5874897-12-31']
+        ELSE words END;
+    RETURN format('%L::%s', fuzz_pick(choices), type);
+END
+$f$;
+CREATE FUNCTION fuzz_call() RETURNS text LANGUAGE sql AS $f$
+    SELECT format('SELECT count(x::text) FROM kanon.%I(%s) AS x', proname, (SELECT string_agg(fuzz_argument(format_type(type, NULL)), ', ' ORDER BY n) FROM unnest(proargtypes) WITH ORDINALITY AS a (type, n) WHERE n <= p.given))
+    FROM (SELECT *, pronargs - floor(random() * (pronargdefaults + 1)) AS given FROM pg_proc
+        WHERE pronamespace = 'kanon'::regnamespace AND prokind = 'f' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'internal'::regtype, 'language_handler'::regtype)
+            AND NOT proargtypes::oid[] && '{internal,cstring,pg_ddl_command}'::regtype[]::oid[] AND proname NOT IN ('scan', 'import_dgh_file')
+        ORDER BY proname ~ '^(may_be|avlike|identity)' AND random() < 0.95, random() LIMIT 1) AS p
+$f$;
+
 CREATE FUNCTION fuzz_input(topic text, changes int) RETURNS text LANGUAGE sql
-    RETURN CASE topic WHEN 'binary' THEN fuzz_bytes(changes) WHEN 'arguments' THEN fuzz_arguments() WHEN 'changes' THEN fuzz_changes(changes) ELSE fuzz_mutant(topic, changes) END;
+    RETURN CASE topic WHEN 'binary' THEN fuzz_bytes(changes) WHEN 'arguments' THEN fuzz_arguments() WHEN 'changes' THEN fuzz_changes(changes) WHEN 'call' THEN fuzz_call() ELSE fuzz_mutant(topic, changes) END;
 
 CREATE FUNCTION fuzz_value(word text, dgh text) RETURNS kanon.generalized LANGUAGE sql
     RETURN CASE WHEN EXISTS (SELECT FROM kanon.dgh AS d WHERE d.name = dgh) THEN kanon.generalized(word, dgh) ELSE word::kanon.generalized END;
@@ -220,6 +259,7 @@ BEGIN
             PERFORM set_config('kanon.purpose', 'care', true), set_config('kanon.recipient', 'ward', true);
             PERFORM kanon.create_anonymization_view('w', 'SELECT * FROM person', id => '{id}', k => 2, materialized => length(input) % 3 = 0, quasi_ids => input::jsonb -> 'quasi_ids', sensitive => input::jsonb -> 'sensitive', profile => input::jsonb -> 'profile');
             SELECT string_agg(w::text, '') INTO word FROM w;
+        WHEN 'call' THEN EXECUTE input;
         WHEN 'changes' THEN
             FOREACH word IN ARRAY string_to_array(input, ';') LOOP
                 BEGIN
