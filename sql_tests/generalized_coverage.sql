@@ -24,6 +24,9 @@ SELECT kanon.coverage(kanon.generalized('12•', 'bullet'), 120, 125) AS "a mask
 
 -- What cannot be measured is NULL; what cannot be compared an error.
 SELECT kanon.coverage('*'::kanon.generalized, 1, 2), kanon.coverage(kanon.generalize('zip', '12345', 5), 1, 2), kanon.coverage('word'::kanon.generalized, 'a', 'z') AS "a word", kanon.coverage('word'::kanon.generalized, 'word'::text), kanon.coverage(NULL, 1, 2);
+SELECT kanon.coverage(numrange(0, 1e400)::kanon.generalized, 1, 2) AS "beyond all doubles", kanon.coverage(numrange(-1e308, 1e308)::kanon.generalized, 0, 1) AS "too long", kanon.coverage('[20,30)'::kanon.generalized, '25', '1e400') AS "a bound beyond",
+    kanon.coverage('[20,30)'::kanon.generalized, '[25,1e400)'::text) AS "of an interval", kanon.coverage('[20,30)'::kanon.generalized, '1e400'::text) AS outside;
+SELECT kanon.coverage('[20,30)'::kanon.generalized, '[25,NaN]'::text);
 SELECT kanon.coverage('[20,30)'::kanon.generalized, 'a', 'b');
 SELECT kanon.coverage('[20,30)'::kanon.generalized, 'NaN', 30);
 SELECT kanon.coverage('[20,30)'::kanon.generalized, date '2000-01-01', date '2001-01-01');

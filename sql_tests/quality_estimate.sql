@@ -14,6 +14,9 @@ SELECT kanon.estimate_count(s) FROM unnest('{}'::float8[]) s;
 SELECT kanon.estimate_count(1.5);
 SELECT kanon.estimate_count('NaN');
 SELECT kanon.estimate_add('{0,0,0,0,0,0}', 1);
+SELECT kanon.estimate_add(NULL, 1);
+CREATE AGGREGATE from_nothing(float8) (SFUNC = kanon.estimate_add, STYPE = float8[]);
+SELECT from_nothing(1);
 SELECT kanon.estimate_final('{1}');
 
 -- On a view, by conditions or by coverage.  The product is unknown where the coverage is, also for rows without the flu;

@@ -104,3 +104,5 @@ BEGIN
 	RAISE NOTICE '% wrong', wrong;
 END
 $$;
+-- A relation that is gone.
+SELECT kanon.k_anonymity(0::regclass, '{a}');

@@ -50,6 +50,8 @@ SELECT kanon.quality('small_view', 'random() < 2');
 SELECT kanon.quality('small_view', 'nothing = 1');
 SELECT kanon.quality('small_view', 'small_view IS NULL');
 SELECT kanon.quality('small_view', 'v IS NULL');
+SELECT kanon.quality('small_view', '*');
+SELECT kanon.quality('small_view', 'v.*');
 SELECT kanon.quality('small');
 
 -- The same with a witness: Bob is one for the three rows in Rome, and nobody for 25.

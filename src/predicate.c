@@ -36,6 +36,9 @@ parse_predicate(const char *predicate)
 	target = linitial_node(ResTarget, select->targetList);
 	if (target->name)
 		predicate_error(predicate, "It must be one expression, without a name.");
+	/* Where an expression is expected, the parser does not expect that all columns are one. */
+	if (IsA(target->val, ColumnRef) && IsA(llast(((ColumnRef *) target->val)->fields), A_Star))
+		predicate_error(predicate, "It must be one expression and no list of columns.");
 	return target->val;
 }
 

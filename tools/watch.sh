@@ -3,15 +3,9 @@
 #
 # WATCH is `sanitize`, `valgrind` or nothing. The server of the private installation is then a script that starts the
 # real one watched; so are the servers that tests start for themselves. What is found is in $RUN/work/reports, and fails
-# the run. PG_CONFIG may name a PostgreSQL of one's own: one that was built with USE_VALGRIND and assertions tells
-# valgrind of every chunk of its memory contexts, while in Debian's only whole blocks are seen. So does the sanitizer where
-# the server itself is sanitized, and what it tells valgrind goes to the sanitizer (tools/poison). In PostgreSQL's source:
-#   ./configure --prefix=P --enable-cassert --enable-debug --with-libxml --with-icu CFLAGS='-O1 -fno-omit-frame-pointer' \
-#       CPPFLAGS="-DUSE_VALGRIND -I$KANON/tools/poison"
-#   make -C src/backend generated-headers && make -C src/common && make -C src/port
-#   make -C src/backend COPT=-fsanitize=address && make && make install
-#   for d in contrib/dblink contrib/postgres_fdw src/test/perl src/test/isolation src/test/regress; do make -C $d install; done
-#   PG_CONFIG=P/bin/pg_config ASAN_OPTIONS=detect_leaks=0 tools/sanitize
+# the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory contexts only whole blocks are seen, of one with
+# assertions and USE_VALGRIND every chunk. For valgrind that is all. For the sanitizer its backend must be compiled with
+# -fsanitize=address and with tools/poison in the include path, which hands to the sanitizer what it tells valgrind.
 
 # watched WATCH TEST...: what is committed is built and tested in a clone of its own.
 watched() {
@@ -32,10 +26,10 @@ watch_options() {
 	esac
 }
 
-# Everything takes longer. (This must be after choose_server, which clears what would lead libpq elsewhere.)
+# Everything takes longer, and servers free nothing when they end. (This must be after choose_server, which clears what would lead libpq elsewhere.)
 watch_patiently() {
 	[ -n "${WATCH:-}" ] || return 0
-	export TEST_TIMEOUT=${TEST_TIMEOUT:-5400} PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=1200
+	export TEST_TIMEOUT=${TEST_TIMEOUT:-5400} PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=1200 ASAN_OPTIONS=detect_leaks=0
 }
 
 # Put a script in the place of the server. Neither bootstrap nor a single user runs the extension: these stay as they are.
@@ -78,7 +72,7 @@ watch_reports() {
 	find "$reports" -size 0 -delete
 	cp -r "$reports" build/check
 	[ -n "$(ls "$reports")" ] || return 0
-	head -n 100 build/check/reports/*
+	head -n 60 build/check/reports/* | head -n 300
 	say "reports in build/check/reports: $(find "$reports" -type f | wc -l)"
 	return 1
 }

@@ -8,6 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
+plan skip_all => 'auto_explain is not installed' unless glob $node->config_data('--pkglibdir') . '/auto_explain.*';
 $node->init;
 $node->append_conf('postgresql.conf', <<~'END');
 	session_preload_libraries = 'auto_explain'

@@ -23,6 +23,7 @@ my @statements = (
 		q{DELETE FROM person WHERE id > 100000} ],
 	[ 'reading', q{SELECT count(*), count(DISTINCT p::text) FROM people p} ],
 	[ 'reading what is stored', q{SELECT count(*), count(DISTINCT k::text) FROM kept k} ],
+	[ 'reading a join', q{SELECT count(*), count(DISTINCT (a, b)::text) FROM people a JOIN people b ON a.zip = b.zip AND a.age = b.age WHERE b.weight < 10} ],
 	[ 'mondrian', qq{SELECT count(DISTINCT r::text) FROM kanon.mondrian($of_person, 5) r} ],
 	[ 'topdown', qq{SELECT count(DISTINCT r::text) FROM kanon.topdown($of_person, 5) r} ],
 	[ 'kja', qq{SELECT count(DISTINCT r::text) FROM kanon.kja('person', 'person', 'id', '{"age": null, "zip": "zips"}', 5) r} ],

@@ -29,17 +29,6 @@ typedef struct Asked
 	const GenView *view;
 } Asked;
 
-static double
-bound_value(const GenView *view, bool upper)
-{
-	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
-		return upper ? INFINITY : -INFINITY;
-	if (view->kind != GEN_NUMERIC)
-		return (double) (upper ? view->ihi : view->ilo);
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-											  NumericGetDatum(upper ? view->nhi : view->nlo)));
-}
-
 static void
 pg_attribute_noreturn()
 	not_comparable(const GenView *view, const GenView *argument)
@@ -66,7 +55,8 @@ read_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView 
 	if (view == NULL)
 		return false;
 	*interval = *view;
-	return GEN_IS_INTERVAL(interval) && GEN_IS_NUMBER(interval) == numbers && !isnan(bound_value(interval, false));
+	return GEN_IS_INTERVAL(interval) && GEN_IS_NUMBER(interval) == numbers && !isnan(gen_double_bound(interval, false)) &&
+		   !isnan(gen_double_bound(interval, true));
 }
 
 /* Share of [lo, hi] that lies in [from, to); a point is in or out. */
@@ -82,12 +72,12 @@ share(double lo, double hi, double from, double to)
 static double
 share_of_value(const GenView *view, const GenView *value)
 {
-	double lo = bound_value(view, false);
-	double hi = bound_value(view, true);
-	double start = bound_value(value, false);
+	double lo = gen_double_bound(view, false);
+	double hi = gen_double_bound(view, true);
+	double start = gen_double_bound(value, false);
 
 	if (!gen_is_point(value))
-		return share(lo, hi, start, bound_value(value, true));
+		return share(lo, hi, start, gen_double_bound(value, true));
 	if (lo == hi)
 		return start == lo ? 1 : 0;
 	if (start < lo || start > hi || (start == hi && !(view->flags & GEN_UPPER_INC)))
@@ -105,11 +95,11 @@ interval_share(Comparison *comparison, const GenView *view, const Asked *from, c
 		not_comparable(view, from->view);
 	if (to && !read_interval(comparison, to, GEN_IS_NUMBER(view), &end))
 		not_comparable(view, to->view);
-	if (!isfinite(bound_value(view, false)) || !isfinite(bound_value(view, true)))
+	if (!isfinite(gen_double_bound(view, true) - gen_double_bound(view, false)))
 		return false;
 	if (to)
-		*result = share(bound_value(view, false), bound_value(view, true), bound_value(&start, false),
-						bound_value(&end, false));
+		*result = share(gen_double_bound(view, false), gen_double_bound(view, true), gen_double_bound(&start, false),
+						gen_double_bound(&end, false));
 	else
 		*result = share_of_value(view, &start);
 	return true;
@@ -297,8 +287,8 @@ prefix_share(Comparison *comparison, const GenView *view, const Asked *from, con
 		not_comparable(view, from->view);
 	if (!read_interval(comparison, to, true, &end))
 		not_comparable(view, to->view);
-	*result = share(bound_value(&codes, false), bound_value(&codes, true) + (gen_is_point(view) ? 0 : 1),
-					bound_value(&start, false), bound_value(&end, false));
+	*result = share(gen_double_bound(&codes, false), gen_double_bound(&codes, true) + (gen_is_point(view) ? 0 : 1),
+					gen_double_bound(&start, false), gen_double_bound(&end, false));
 	return true;
 }
 

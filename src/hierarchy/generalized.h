@@ -98,6 +98,7 @@ extern bool gen_is_itself(const GenView *view);
 extern bool gen_floor(Numeric number, int64 *result);
 extern bool gen_decimal_points(Datum a, Datum b, bool *same);
 extern Numeric gen_numeric_bound(const GenView *view, bool upper);
+extern double gen_double_bound(const GenView *view, bool upper);
 
 /* What a value starts with, if it is a GEN_NODE or GEN_PREFIX; its label follows. */
 typedef struct GenPlace

@@ -12,6 +12,8 @@
  */
 #include "hierarchy/generalized.h"
 
+#include <math.h>
+
 #include "utils/builtins.h"
 
 static char *
@@ -244,6 +246,17 @@ gen_numeric_bound(const GenView *view, bool upper)
 	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
 		return NULL;
 	return int64_to_numeric(upper ? view->ihi : view->ilo);
+}
+
+/* A bound of an interval of numbers or dates; infinite, too, where a double cannot hold it. */
+double
+gen_double_bound(const GenView *view, bool upper)
+{
+	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
+		return upper ? INFINITY : -INFINITY;
+	if (view->kind != GEN_NUMERIC)
+		return (double) (upper ? view->ihi : view->ilo);
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(upper ? view->nhi : view->nlo)));
 }
 
 /* Frees what gen_view() allocated, for those who may not wait for their context's end. */

@@ -39,12 +39,13 @@ enum State
 static float8 *
 state_of(FunctionCallInfo fcinfo, int argument)
 {
-	ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+	ArrayType *array;
 
 	if (!AggCheckCallContext(fcinfo, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("this function is for the aggregate %s.estimate_count", KANON_SCHEMA)));
+	array = PG_ARGISNULL(argument) ? construct_empty_array(FLOAT8OID) : PG_GETARG_ARRAYTYPE_P(argument);
 	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -16,14 +16,6 @@
 
 #include "hierarchy/tree.h"
 
-static double
-interval_end(const GenView *view, bool upper)
-{
-	if (view->kind != GEN_NUMERIC)
-		return (double) (upper ? view->ihi : view->ilo);
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(upper ? view->nhi : view->nlo)));
-}
-
 /* From the least to the greatest number or date of a column. */
 static double
 column_range(const Dictionary *raw)
@@ -38,8 +30,8 @@ column_range(const Dictionary *raw)
 		gen_view(raw->levels[0].values[code], &view);
 		if (GEN_IS_INTERVAL(&view) && !(view.flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
 		{
-			least = Min(least, interval_end(&view, false));
-			greatest = Max(greatest, interval_end(&view, true));
+			least = Min(least, gen_double_bound(&view, false));
+			greatest = Max(greatest, gen_double_bound(&view, true));
 		}
 		gen_view_free(&view);
 	}
@@ -51,9 +43,9 @@ share_of_range(const GenView *view, double range)
 {
 	if (gen_is_point(view))
 		return 0;
-	if ((view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)) || range == 0)
+	if ((view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)) || range == 0 || isinf(range))
 		return 1;
-	return Min(1, (interval_end(view, true) - interval_end(view, false)) / range);
+	return Min(1, (gen_double_bound(view, true) - gen_double_bound(view, false)) / range);
 }
 
 static double

@@ -138,7 +138,11 @@ relation_for_classes(Oid relid, ArrayType *names)
 	bool *nulls;
 	int count;
 
-	rel = relation_open(relid, AccessShareLock);
+	rel = try_relation_open(relid, AccessShareLock);
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
 	check_rows(rel);
 	relation->relid = relid;
 	relation->owner = rel->rd_rel->relowner;

@@ -33,16 +33,6 @@ to_double(Numeric number)
 }
 
 static double
-interval_end(const GenView *view, bool upper)
-{
-	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
-		return upper ? INFINITY : -INFINITY;
-	if (view->kind == GEN_NUMERIC)
-		return to_double(upper ? view->nhi : view->nlo);
-	return (double) (upper ? view->ihi : view->ilo);
-}
-
-static double
 overlap(double lo, double hi, Range range)
 {
 	return Max(0, Min(hi, range.to) - Max(lo, range.from));
@@ -51,13 +41,13 @@ overlap(double lo, double hi, Range range)
 static double
 interval_share(const GenView *view, Range range)
 {
-	double lo = interval_end(view, false);
-	double hi = interval_end(view, true);
+	double lo = gen_double_bound(view, false);
+	double hi = gen_double_bound(view, true);
 
 	if (lo == hi)
 		return range.from <= lo && lo < range.to ? 1 : 0;
 	/* Nothing is known about the width of an open interval. */
-	return isinf(lo) || isinf(hi) ? 1 : overlap(lo, hi, range) / (hi - lo);
+	return isinf(hi - lo) ? 1 : overlap(lo, hi, range) / (hi - lo);
 }
 
 static double

@@ -56,14 +56,6 @@ typedef struct Quality
 	Loss last_loss;
 } Quality;
 
-static double
-number_end(const GenView *view, bool upper)
-{
-	if (view->kind != GEN_NUMERIC)
-		return (double) (upper ? view->ihi : view->ilo);
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(upper ? view->nhi : view->nlo)));
-}
-
 /* Words of the column that a masked code stands for. */
 static double
 masked_words(const ReleaseColumn *column, const GenView *view)
@@ -117,7 +109,7 @@ value_extent(const ReleaseColumn *column, double width, Datum value)
 	}
 	if (view.flags & (GEN_LOWER_INF | GEN_UPPER_INF))
 		return width;
-	return gen_is_point(&view) ? 0 : number_end(&view, true) - number_end(&view, false);
+	return gen_is_point(&view) ? 0 : gen_double_bound(&view, true) - gen_double_bound(&view, false);
 }
 
 static void

@@ -123,8 +123,8 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 		case CLASS_FLOAT:
 			if (number == NULL)
 				return NULL;
-			/* Rounding must not cut anything off. */
-			value = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(number)));
+			/* Rounding must not cut anything off; beyond all numbers is as good a bound as any. */
+			value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(number)));
 			if (getBaseType(column->source_type) == FLOAT4OID)
 				value = nextafterf((float4) value, upper ? INFINITY : -INFINITY);
 			else
@@ -139,22 +139,28 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 	}
 }
 
-/* Days of a timestamp, in the session's time zone as everywhere. */
+/* The start of a day in the session's time zone, as everywhere; infinite beyond what a timestamp can hold. */
+static Node *
+start_of_day(int64 days, bool zoned)
+{
+	DateADT day = IS_VALID_DATE(days) ? days : days < 0 ? DATEVAL_NOBEGIN
+													   : DATEVAL_NOEND;
+	int overflow;
+	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow) : date2timestamp_opt_overflow(day, &overflow);
+
+	return (Node *) makeConst(zoned ? TIMESTAMPTZOID : TIMESTAMPOID, -1, InvalidOid, 8, TimestampGetDatum(start), false, FLOAT8PASSBYVAL);
+}
+
+/* Days of a timestamp, and the first moment after them: the infinite ones end with themselves. */
 static List *
 timestamp_region(const AViewColumn *column, Node *var, const GenView *view)
 {
 	bool zoned = getBaseType(column->source_type) == TIMESTAMPTZOID;
-	PGFunction convert = zoned ? date_timestamptz : date_timestamp;
 	int64 end = view->ihi + ((view->flags & GEN_UPPER_INC) ? 1 : 0);
-	Oid type = zoned ? TIMESTAMPTZOID : TIMESTAMPOID;
-	Node *lo;
-	Node *hi;
 
 	if (view->kind != GEN_DATE || (view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
 		return NIL;
-	lo = (Node *) makeConst(type, -1, InvalidOid, 8, DirectFunctionCall1(convert, DateADTGetDatum(view->ilo)), false, FLOAT8PASSBYVAL);
-	hi = (Node *) makeConst(type, -1, InvalidOid, 8, DirectFunctionCall1(convert, DateADTGetDatum(end)), false, FLOAT8PASSBYVAL);
-	return list_make2(compare(copyObject(var), ">=", lo), compare(var, "<", hi));
+	return list_make2(compare(copyObject(var), ">=", start_of_day(view->ilo, zoned)), compare(var, "<=", start_of_day(end, zoned)));
 }
 
 static List *

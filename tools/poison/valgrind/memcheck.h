@@ -1,6 +1,6 @@
 /*
  * PostgreSQL tells valgrind which chunks of its memory contexts are in use.  Here the address sanitizer is told instead;
- * tools/watch.sh says how a server is built with this header in the place of valgrind's.
+ * tools/watch.sh says of which server this header is a part, in the place of valgrind's.
  */
 #ifndef KANON_POISON_MEMCHECK_H
 #define KANON_POISON_MEMCHECK_H
