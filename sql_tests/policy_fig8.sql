@@ -63,3 +63,7 @@ DO LANGUAGE kanon $$
     name REFERENCES choices(k, sa_level);
 $$;
 SELECT * FROM patient_stated ORDER BY zipcode, disease, birth;
+-- Choices of a view without quasi-identifiers: all its columns are shown, and none of the choices.
+SELECT kanon.create_anonymization_view('diseases', 'SELECT name, disease FROM patient', id => '{name}', sensitive => '{"disease": "disease"}',
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "sa_level", "purpose": "purpose", "recipient": "recipient", "disclose": {"disease": "birth_op"}}');
+SELECT * FROM diseases ORDER BY disease;

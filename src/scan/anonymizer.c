@@ -153,35 +153,25 @@ list_shown(Anonymizer *anonymizer)
 {
 	AView *aview = anonymizer->aview;
 	ListCell *cell;
-	int place = 0;
 
 	anonymizer->shown = palloc0(Max(aview->ncolumns, 1) * sizeof(ShownColumn));
 	foreach (cell, anonymizer->published.columns)
 	{
 		int column = lfirst_int(cell);
-		ShownColumn *shown = &anonymizer->shown[anonymizer->nshown];
+		ShownColumn *shown;
 
-		shown->column = column;
-		shown->place = place++;
-		if (column >= aview->ncolumns)
+		/* Quasi-identifiers are their group's; people's choices, behind the view's columns, are for us. */
+		if (column >= aview->ncolumns || aview->columns[column].role == ROLE_QUASI)
 			continue;
+		shown = &anonymizer->shown[anonymizer->nshown++];
+		shown->column = column;
+		shown->place = foreach_current_index(cell);
 		shown->optional = aview->columns[column].disclose >= 0 || aview->columns[column].retain >= 0;
 		shown->dictionary = anonymizer->dictionaries[column];
-		switch (aview->columns[column].role)
-		{
-			case ROLE_QUASI:
-				continue;
-			case ROLE_ID:
-				shown->showing = SHOW_IF_K_IS_ZERO;
-				break;
-			case ROLE_SENSITIVE:
-				shown->showing = aview->columns[column].generalized ? SHOW_GENERALIZED_UNLESS_SUPPRESSED
-																	: SHOW_UNLESS_SUPPRESSED;
-				break;
-			case ROLE_OTHER:
-				break;
-		}
-		anonymizer->nshown++;
+		if (aview->columns[column].role == ROLE_ID)
+			shown->showing = SHOW_IF_K_IS_ZERO;
+		else if (aview->columns[column].role == ROLE_SENSITIVE)
+			shown->showing = aview->columns[column].generalized ? SHOW_GENERALIZED_UNLESS_SUPPRESSED : SHOW_UNLESS_SUPPRESSED;
 	}
 }
 
