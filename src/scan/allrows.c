@@ -183,10 +183,11 @@ static SourceRun *
 run_selected(AllRows *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
+	bool planned;
 
 	if (rows->selected == NULL)
 		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
-	return source_execute(rows->selected, rows->params, anonymizer->snapshot);
+	return source_start(source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
 }
 
 static List *

@@ -235,8 +235,8 @@ cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost e
 
 	cost_qual_eval(&qual, list_concat_copy(asking->conditions.post, asking->conditions.pre), paths->root);
 	path->rows = asking->rows;
-	path->startup_cost = once + Min(reading->startup_cost, cost) + qual.startup + cost_of_restart();
-	path->total_cost = once + cost + qual.startup + cost_of_restart() +
+	path->startup_cost = once + Min(reading->startup_cost, cost) + qual.startup + cost_of_starting();
+	path->total_cost = once + cost + qual.startup + cost_of_starting() +
 					   (each + cost_of_publishing(paths->aview) + qual.per_tuple) * reading->plan_rows;
 }
 
@@ -301,12 +301,12 @@ add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
 	add_path(paths->rel, &path->path);
 }
 
-/* Would looking for a single cell be given up?  Then its cost need not be known. */
+/* Would looking for a single cell cost more than counting everything?  Then how much more need not be known. */
 static bool
 is_hopeless(const ViewPaths *paths)
 {
 	return kanon_plan == CHOOSE_AUTO && paths->selected && aview_groups(paths->aview) &&
-		   cost_of_query() > cost_of_counting(paths->aview, paths->source) * PATIENCE;
+		   cost_of_planning() + cost_of_starting() > cost_of_counting(paths->aview, paths->source);
 }
 
 /* What counting the rows of a class reads of each, which an index may have. */

@@ -165,22 +165,24 @@ generic_will_do(SourcePlan *prepared)
 		prepared->generic = source_plan(prepared->query, false, NULL);
 		MemoryContextSwitchTo(old);
 	}
-	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_query();
+	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_planning();
 }
 
-SourceRun *
-source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot)
+PlannedStmt *
+source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned)
 {
 	MemoryContext old;
 
+	*planned = params && prepared->generic == NULL;
 	if (prepared->latest && (params == NULL || generic_will_do(prepared)))
-		return source_start(params ? prepared->generic : prepared->latest, params, snapshot);
+		return params ? prepared->generic : prepared->latest;
+	*planned = true;
 	prepared->latest = NULL;
 	MemoryContextReset(prepared->context);
 	old = MemoryContextSwitchTo(prepared->context);
 	prepared->latest = source_plan(prepared->query, false, params);
 	MemoryContextSwitchTo(old);
-	return source_start(prepared->latest, params, snapshot);
+	return prepared->latest;
 }
 
 /* May reading a table read others: its partitions, those of its policies, one on another server? */
@@ -426,8 +428,8 @@ keep_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
-bool
-source_next(SourceRun *run, TupleTableSlot **slot)
+int
+source_fetch(SourceRun *run)
 {
 	if (run->at == run->nrows && !run->finished)
 	{
@@ -439,9 +441,22 @@ source_next(SourceRun *run, TupleTableSlot **slot)
 		run_executor(run, BATCH_ROWS, false);
 		run->finished = run->nrows < BATCH_ROWS;
 	}
-	if (run->at == run->nrows)
+	return run->nrows - run->at;
+}
+
+TupleTableSlot *
+source_fetched(SourceRun *run, int row)
+{
+	return ExecStoreMinimalTuple(run->rows[run->at + row], run->slot, false);
+}
+
+bool
+source_next(SourceRun *run, TupleTableSlot **slot)
+{
+	if (source_fetch(run) == 0)
 		return false;
-	*slot = ExecStoreMinimalTuple(run->rows[run->at++], run->slot, false);
+	*slot = source_fetched(run, 0);
+	run->at++;
 	return true;
 }
 
