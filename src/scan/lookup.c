@@ -17,8 +17,8 @@
 #include "scan/aviewscan.h"
 #include "scan/costs.h"
 
-/* So little is not worth a thought. */
-#define ALWAYS_WORTHWHILE 1000
+/* Some milliseconds: so little is not worth a thought. */
+#define ALWAYS_WORTHWHILE 2000
 
 /* Whoever asks for this plan gets it, unless it is much the worse one. */
 #define MUCH_WORSE 4

@@ -18,6 +18,9 @@
 #include "scan/lookup.h"
 #include "scan/region.h"
 
+/* What a cell of the next round costs, in cells of this one. */
+#define LARGER_CELL 3
+
 struct Selection
 {
 	Anonymizer *anonymizer;
@@ -283,6 +286,20 @@ probe_all(Selection *selection, Histogram *unknown, int round)
 }
 
 /*
+ * How many cells of a round there are, where so many classes are left of all.  Rows
+ * still to be fetched will need as many; and of those classes that are left, the
+ * same share will be left again, for larger cells, each of which costs as much as
+ * some of these.
+ */
+static double
+expect_cells(const Selection *selection, int fetched, int left, int all)
+{
+	double share = all > 0 ? (double) left / all : 0;
+
+	return left * (1 + share * LARGER_CELL) * (fetched + selection->rows_left) / fetched;
+}
+
+/*
  * Finds the cells of all rows that come next, and says how many rows these are.
  * Small cells are looked for first, of all rows: before the large ones are, it is
  * known how many it takes.
@@ -302,8 +319,7 @@ settle_fetched(Selection *selection)
 		anonymizer_learn_distributions(anonymizer);
 	for (int round = 0; left > 0; round++)
 	{
-		/* Rows still to be fetched will need as many. */
-		lookup_expect_cells(selection->lookup, left * (fetched + selection->rows_left) / fetched);
+		lookup_expect_cells(selection->lookup, expect_cells(selection, fetched, left, round > 0 ? unknown->nclasses : 0));
 		left = probe_all(selection, unknown, round);
 	}
 	MemoryContextSwitchTo(old);
