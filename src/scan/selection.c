@@ -18,6 +18,9 @@
 #include "scan/lookup.h"
 #include "scan/region.h"
 
+/* Whoever wants few rows does not wait for many; then twice as many, up to those fetched at a time. */
+#define FIRST_BATCH 32
+
 /* What a cell of the next round costs, in cells of this one. */
 #define LARGER_CELL 3
 
@@ -27,6 +30,7 @@ struct Selection
 	List *conditions;
 	SourcePlan *selected; /* rows by the conditions */
 	SourceRun *run;
+	int batch;		  /* rows whose cells are looked for together */
 	int settled;	  /* rows that come next whose cells are known */
 	double rows_left; /* that are expected after them */
 	Lookup *lookup;	  /* of cells */
@@ -113,6 +117,7 @@ selection_rewind(Selection *selection, ParamListInfo params)
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(make_query(selection, &anonymizer->published, selection->conditions));
 	plan = source_choose(selection->selected, params, &planned);
+	selection->batch = FIRST_BATCH;
 	selection->settled = 0;
 	selection->rows_left = plan->planTree->plan_rows;
 	selection->run = source_start(plan, params, anonymizer->snapshot);
@@ -238,14 +243,14 @@ take_unknown(Selection *selection, const int32 *codes)
 	return known_cell(selection) == NULL;
 }
 
-/* The classes among the rows that were fetched whose cells are not known. */
+/* The classes among the rows that come next whose cells are not known. */
 static Histogram *
-find_unknown(Selection *selection, int fetched)
+find_unknown(Selection *selection, int rows)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	Histogram *unknown = histogram_create(anonymizer->recoder, false);
 
-	for (int i = 0; i < fetched; i++)
+	for (int i = 0; i < rows; i++)
 	{
 		if (anonymizer_read(anonymizer, &anonymizer->published, source_fetched(selection->run, i), false) &&
 			anonymizer_groups(anonymizer) &&
@@ -286,45 +291,48 @@ probe_all(Selection *selection, Histogram *unknown, int round)
 }
 
 /*
- * How many cells of a round there are, where so many classes are left of all.  Rows
- * still to be fetched will need as many; and of those classes that are left, the
- * same share will be left again, for larger cells, each of which costs as much as
- * some of these.
+ * How many cells of a round there are, where so many classes are left of all those
+ * of some rows.  Rows still to come will need as many; and of the classes that are
+ * left, the same share will be left again, for larger cells, each of which costs as
+ * much as some of these.
  */
 static double
-expect_cells(const Selection *selection, int fetched, int left, int all)
+expect_cells(const Selection *selection, int rows, int left, int all)
 {
 	double share = all > 0 ? (double) left / all : 0;
 
-	return left * (1 + share * LARGER_CELL) * (fetched + selection->rows_left) / fetched;
+	return left * (1 + share * LARGER_CELL) * (rows + selection->rows_left) / rows;
 }
 
 /*
- * Finds the cells of all rows that come next, and says how many rows these are.
- * Small cells are looked for first, of all rows: before the large ones are, it is
- * known how many it takes.
+ * Finds the cells of some rows that come next, and says how many rows these are.
+ * Small cells are looked for first, of all of them: before the large ones are, it
+ * is known how many it takes.
  */
 static int
 settle_fetched(Selection *selection)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	int fetched = source_fetch(selection->run);
+	int rows = Min(fetched, selection->batch);
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon unknown classes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	Histogram *unknown = find_unknown(selection, fetched);
+	Histogram *unknown = find_unknown(selection, rows);
 	int left = unknown->nclasses;
 
-	selection->rows_left = Max(selection->rows_left - fetched, 0);
+	if (rows < fetched)
+		selection->batch *= 2;
+	selection->rows_left = Max(selection->rows_left - rows, fetched - rows);
 	if (left > 0)
 		anonymizer_learn_distributions(anonymizer);
 	for (int round = 0; left > 0; round++)
 	{
-		lookup_expect_cells(selection->lookup, expect_cells(selection, fetched, left, round > 0 ? unknown->nclasses : 0));
+		lookup_expect_cells(selection->lookup, expect_cells(selection, rows, left, round > 0 ? unknown->nclasses : 0));
 		left = probe_all(selection, unknown, round);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
-	return fetched;
+	return rows;
 }
 
 /* The cell in which the row at hand is published. */
