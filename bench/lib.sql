@@ -39,6 +39,10 @@ BEGIN
     RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e6;
 END
 $$;
+-- What each part has taken, of the processor and of the day.
+CREATE TABLE part (n int GENERATED ALWAYS AS IDENTITY, name text, processor float8, at timestamptz DEFAULT clock_timestamp());
+CREATE FUNCTION part_ends(name text) RETURNS void LANGUAGE sql AS $$ INSERT INTO part (name, processor) VALUES (name, clock() / 1000) $$;
+SELECT part_ends('');
 -- before: what to do each time before the clock runs.
 CREATE TABLE query (name text, query text, settings jsonb DEFAULT '{}', before text, n int GENERATED ALWAYS AS IDENTITY);
 CREATE TABLE timing (name text, round int, ms float8);

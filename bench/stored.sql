@@ -17,6 +17,7 @@ INSERT INTO query (name, query, before) VALUES
     ('stored create', 'SELECT make_stored(''loaded'')', 'DROP VIEW IF EXISTS stored_loaded'),
     ('stored load', 'INSERT INTO empty SELECT * FROM loaded', 'TRUNCATE empty'),
     ('bare load', 'INSERT INTO bare SELECT * FROM loaded', 'TRUNCATE bare');
+INSERT INTO query (name, query, before) SELECT format('grown load %s', n), format('INSERT INTO empty SELECT * FROM loaded WHERE id <= %s', n), 'TRUNCATE empty' FROM unnest(ARRAY[:rows / 500, :rows / 50]) AS n;
 CALL measure(least(:rounds, 3));
 VACUUM ANALYZE;
 CREATE TABLE condition AS
@@ -31,3 +32,5 @@ SELECT put('stored', format('create the view of %s rows / full read of the logic
     put('stored', format('load of %s rows / the same without a view', :rows / 5), ms('stored load') / ms('bare load'), 'x'),
     put('stored', 'full read, stored / logical', ms('stored') / ms('logical'), 'x');
 SELECT put('stored', format('condition on %s quasi-identifiers: logical / stored', columns), ms('view ' || n) / ms('stored ' || n), 'x', CASE WHEN n = 6 AND :rows = 1000000 THEN '>= 20' ELSE '' END) FROM condition;
+SELECT put('growth', format('load of %s rows into a materialized view, per row', n), 1e6 * ms(name) / n, 'ns')
+FROM (VALUES (:rows / 500, format('grown load %s', :rows / 500)), (:rows / 50, format('grown load %s', :rows / 50)), (:rows / 5, 'stored load')) AS v (n, name);

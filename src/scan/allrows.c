@@ -188,10 +188,11 @@ run_selected(AllRows *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	SourceRun *run;
+	bool planned;
 
 	if (rows->selected == NULL)
 		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
-	run = source_execute(rows->selected, rows->params, anonymizer->snapshot);
+	run = source_start(source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
 	if (!anonymizer->keeps_order)
 		source_hide_order(run);
 	return run;

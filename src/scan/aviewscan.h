@@ -50,6 +50,7 @@ enum ScanExprs
 	EXPRS_PARAMETERS  /* values of the parameters in PRIVATE_CONDITIONS */
 };
 
+extern const CustomPathMethods aview_path_methods;
 extern const CustomScanMethods aview_scan_methods;
 extern const CustomExecMethods aview_exec_methods;
 
@@ -58,6 +59,11 @@ extern void aview_planner_init(void);
 extern int32 aview_id_of_argument(Oid type, Datum value);
 extern FuncExpr *aview_scan_call(List *functions);
 extern int32 aview_id_of_call(FuncExpr *call);
+
+/* paths.c */
+extern void aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview);
+/* Conditions on a view that nobody wrote, but PostgreSQL derived from others. */
+extern List *aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel);
 
 /* tie.c */
 /* Was a call of kanon.scan reached through its view, so that PostgreSQL has checked the caller's rights? */

@@ -7,9 +7,8 @@
  * members of a few cells, by a query each.
  *
  * How many cells that are, and how large, nobody knows before.  The estimate is
- * that of rows which are published in small groups; where it is wrong, looking is
- * given up when it has cost a share of counting everything, so that it never
- * costs much more than that.
+ * that of rows which are mostly published in small groups; where it is wrong,
+ * looking is given up (lookup.c).
  */
 #include "scan/costs.h"
 
@@ -21,12 +20,15 @@
 /* What k is taken for where each row has one of its own. */
 #define USUAL_K 5
 
-/* Queries for a cell, on the way from a class that is too small to the cell that it is published in. */
-#define PROBES_PER_CELL 2
+/*
+ * What the way from a class that is too small to the cell that it is published in
+ * costs, in queries for a class.  As measured, 2 to 8: few rows go far, to large cells.
+ */
+#define PROBES_PER_CELL 3
 
-/* As measured: planning and running a small query takes as long as so many operators, running it again as so many. */
-#define QUERY_OPERATORS 7000
-#define RESTART_OPERATORS 2000
+/* As measured: planning a small query takes as long as so many operators, running it as so many. */
+#define PLANNING_OPERATORS 3000
+#define STARTING_OPERATORS 2000
 
 /* As measured, in the same way, for a row. */
 #define NOTE_OPERATORS 4
@@ -47,10 +49,17 @@ cost_of_publishing(const AView *aview)
 	return cpu_tuple_cost + aview->ncolumns * 3 * cpu_operator_cost;
 }
 
+/* For a row: a chain's cells are found by their codes, those of a tree on the way down from its root. */
+static Cost
+cost_of_recoding(const AView *aview, double rows)
+{
+	return aview->algorithm == ALGORITHM_DATAFLY ? 0 : 2 * cpu_operator_cost * log2(Max(rows, 2));
+}
+
 Cost
 cost_of_counting(const AView *aview, const Plan *source)
 {
-	return source->total_cost + cost_of_coding(aview) * source->plan_rows;
+	return source->total_cost + (cost_of_coding(aview) + cost_of_recoding(aview, source->plan_rows)) * source->plan_rows;
 }
 
 Cost
@@ -60,21 +69,22 @@ cost_of_noting(const Plan *source)
 }
 
 Cost
-cost_of_query(void)
+cost_of_planning(void)
 {
-	return QUERY_OPERATORS * cpu_operator_cost;
+	return PLANNING_OPERATORS * cpu_operator_cost;
 }
 
 Cost
-cost_of_lookup(const Plan *plan)
+cost_of_starting(void)
 {
-	return plan->total_cost * UNCACHED_SHARE;
+	return STARTING_OPERATORS * cpu_operator_cost;
 }
 
+/* No more can be in memory than what the source has. */
 Cost
-cost_of_restart(void)
+cost_of_lookup(const Plan *source, const Plan *plan)
 {
-	return RESTART_OPERATORS * cpu_operator_cost;
+	return plan->total_cost - (1 - UNCACHED_SHARE) * Min(plan->total_cost, source->total_cost);
 }
 
 /* However often, pages come from disk once; at random, but some of them are there already. */
@@ -102,12 +112,12 @@ cost_of_probing(const AView *aview, const Plan *source, const Plan *probe, doubl
 {
 	double k = Max(aview->profile ? Max(aview->k, USUAL_K) : aview->k, 1);
 	double members = Max(probe->plan_rows, k);
-	Cost once = cost_of_query() + cost_of_lookup(probe) + members * cost_of_coding(aview);
+	Cost once = cost_of_planning() + cost_of_starting() + cost_of_lookup(source, probe) + members * cost_of_coding(aview);
 	Cost all = cost_of_counting(aview, source);
 	Cost probing = (probe->plan_rows < k ? PROBES_PER_CELL : 1) * once * expected_cells(members, source->plan_rows, rows);
 
-	if (probing > all * PATIENCE)
-		probing = all * (1 + PATIENCE);
+	if (probing > all)
+		probing = 2 * all;
 	/* Distributions are those of the whole input. */
 	return aview->t > 0 ? probing + all : probing;
 }

@@ -10,9 +10,6 @@
 
 #include "nodes/plannodes.h"
 
-/* Cells are looked for as long as that costs no more than this share of counting the whole source. */
-#define PATIENCE 0.25
-
 /* Turning a row's values into codes, and finding its class. */
 extern Cost cost_of_coding(const AView *aview);
 /* Fetching a row that was not filtered out, and putting together what is shown of it. */
@@ -21,12 +18,11 @@ extern Cost cost_of_publishing(const AView *aview);
 extern Cost cost_of_counting(const AView *aview, const Plan *source);
 /* Noting all rows while they are counted, and reading the notes. */
 extern Cost cost_of_noting(const Plan *source);
-/* A query of its own over the source: planning, starting and ending it. */
-extern Cost cost_of_query(void);
+/* A query of its own over the source: planning it, and, as often as it is run, starting and ending it. */
+extern Cost cost_of_planning(void);
+extern Cost cost_of_starting(void);
 /* Running a query for the members of a cell, once planned, without what becomes of its rows. */
-extern Cost cost_of_lookup(const Plan *plan);
-/* Starting one again that was planned before. */
-extern Cost cost_of_restart(void);
+extern Cost cost_of_lookup(const Plan *source, const Plan *plan);
 /* Reading a part of the source by a plan, as often as that, each time another. */
 extern Cost cost_of_repeated(const Plan *source, const Plan *reading, double loops);
 /* Looking for the cells of so many selected rows, by a plan for one class; given up in time. */

@@ -5,9 +5,9 @@
  * First the source is asked for the rows that satisfy the conditions.  Then, for
  * the class of each, the members of a cell around it are read, in which the row
  * is published or not; if not, those of a larger cell.  All classes of that cell
- * are settled at once.  Before that costs more than a share of counting the whole
- * source, the whole source is recoded instead: the plan turns into
- * Anonymize-then-Select by itself, with the same answer.
+ * are settled at once.  Where that would cost more than counting the whole source,
+ * the whole source is recoded instead: the plan turns into Anonymize-then-Select
+ * by itself, with the same answer.
  */
 #include "scan/selection.h"
 
@@ -15,12 +15,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "scan/aviewscan.h"
-#include "scan/costs.h"
+#include "scan/lookup.h"
 #include "scan/region.h"
 
-/* Whoever asks for this plan gets it, on small tables as well. */
-#define ALWAYS_WORTHWHILE 1000
+/* Whoever wants few rows does not wait for many; then twice as many, up to those fetched at a time. */
+#define FIRST_BATCH 32
+
+/* What a cell of the next round costs, in cells of this one. */
+#define LARGER_CELL 3
 
 struct Selection
 {
@@ -28,10 +30,12 @@ struct Selection
 	List *conditions;
 	SourcePlan *selected; /* rows by the conditions */
 	SourceRun *run;
-	int32 *codes;  /* of the row at hand */
-	Cost budget;   /* what looking for cells may still cost */
-	bool budgeted; /* that is known */
-	bool complete; /* every class is known */
+	int batch;		  /* rows whose cells are looked for together */
+	int settled;	  /* rows that come next whose cells are known */
+	double rows_left; /* that are expected after them */
+	Lookup *lookup;	  /* of cells */
+	int32 *codes;	/* of the row at hand */
+	bool complete;	/* every class is known */
 
 	/* Whole groups of witnesses. */
 	Witness witness;
@@ -52,6 +56,7 @@ selection_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapsho
 		anonymizer->recoder->most_individuals = 0;
 	selection->anonymizer = anonymizer;
 	selection->conditions = conditions;
+	selection->lookup = lookup_create(anonymizer);
 	selection->codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	return selection;
 }
@@ -104,34 +109,20 @@ selection_rewind(Selection *selection, ParamListInfo params)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	PlannedStmt *plan;
+	bool planned;
 
 	end_run(selection);
 	forget_witnesses(selection);
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(make_query(selection, &anonymizer->published, selection->conditions));
-	selection->run = source_execute(selection->selected, params, anonymizer->snapshot);
+	plan = source_choose(selection->selected, params, &planned);
+	selection->batch = FIRST_BATCH;
+	selection->settled = 0;
+	selection->rows_left = plan->planTree->plan_rows;
+	selection->run = source_start(plan, params, anonymizer->snapshot);
 	source_hide_order(selection->run);
 	MemoryContextSwitchTo(old);
-}
-
-/* May this much still be spent on cells?  Then it is spent. */
-static bool
-spend(Selection *selection, Cost cost)
-{
-	if (!selection->budgeted)
-	{
-		Anonymizer *anonymizer = selection->anonymizer;
-		PlannedStmt *source = source_plan(make_query(selection, &anonymizer->counted, NIL), false, NULL);
-
-		selection->budget = cost_of_counting(anonymizer->aview, source->planTree) * PATIENCE;
-		if (kanon_plan == CHOOSE_SELECT_FIRST)
-			selection->budget = Max(selection->budget, ALWAYS_WORTHWHILE);
-		selection->budgeted = true;
-	}
-	if (cost > selection->budget)
-		return false;
-	selection->budget -= cost;
-	return true;
 }
 
 static void
@@ -145,41 +136,46 @@ recode_all(Selection *selection)
 	selection->complete = true;
 }
 
-/* Starts a query for the members of a cell; null if it costs too much. */
-static SourceRun *
-run_cell(Selection *selection, const RowLayout *layout, List *conditions)
+/* The members of a cell, as they are counted. */
+typedef struct Members
 {
-	PlannedStmt *plan;
+	Selection *selection;
+	int step;
+	Histogram *histogram;
+	MemoryContext row;
+	bool affordable;
+} Members;
 
-	if (conditions == NIL || !spend(selection, cost_of_query()))
-		return NULL;
-	plan = source_plan(make_query(selection, layout, conditions), false, NULL);
-	if (!spend(selection, cost_of_lookup(plan->planTree)))
-		return NULL;
-	return source_start(plan, NULL, selection->anonymizer->snapshot);
+static bool
+count_member(void *arg, TupleTableSlot *slot)
+{
+	Members *members = arg;
+	Anonymizer *anonymizer = members->selection->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(members->row);
+
+	CHECK_FOR_INTERRUPTS();
+	members->affordable = lookup_goes_on(members->selection->lookup);
+	if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
+		recoder_together(anonymizer->recoder, members->step, anonymizer->row.codes, members->selection->codes))
+		histogram_add(members->histogram, &anonymizer->row);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(members->row);
+	return members->affordable;
 }
 
-/* Counts the members of a cell; false if they are too many. */
+/* Counts the members of a cell; false if that is not worth it. */
 static bool
-count_cell(Selection *selection, List *conditions, int step, Histogram *histogram)
+count_cell(Members *members, List *conditions)
 {
-	Anonymizer *anonymizer = selection->anonymizer;
-	SourceRun *run = run_cell(selection, &anonymizer->counted, conditions);
-	Cost coding = cost_of_coding(anonymizer->aview);
-	bool affordable = run != NULL;
-	TupleTableSlot *slot;
+	Selection *selection = members->selection;
+	SourceRun *run = lookup_start(selection->lookup, &selection->anonymizer->counted, members->step, conditions);
 
-	while (affordable && source_next(run, &slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		affordable = spend(selection, coding);
-		if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
-			recoder_together(anonymizer->recoder, step, anonymizer->row.codes, selection->codes))
-			histogram_add(histogram, &anonymizer->row);
-	}
-	if (run)
-		source_end(run);
-	return affordable;
+	if (run == NULL)
+		return false;
+	members->affordable = true;
+	source_pump(run, count_member, members);
+	source_end(run);
+	return members->affordable;
 }
 
 /* Keeps what a cell's recoding has settled. */
@@ -197,7 +193,7 @@ keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
 	}
 }
 
-/* Recodes the cell of a step around the row at hand; false if that is not worth it. */
+/* Recodes the cell of a step around the class at hand; false if that is not worth it. */
 static bool
 probe(Selection *selection, int step)
 {
@@ -205,14 +201,16 @@ probe(Selection *selection, int step)
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon probe", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
 	List *conditions = region_of_codes(anonymizer->aview, anonymizer->recoder, step, selection->codes);
-	Histogram *histogram = histogram_create(anonymizer->recoder, true);
-	bool counted = count_cell(selection, conditions, step, histogram);
+	Members members = {.selection = selection, .step = step, .histogram = histogram_create(anonymizer->recoder, true)};
+	bool counted;
 
+	members.row = AllocSetContextCreate(work, "kanon member", ALLOCSET_SMALL_SIZES);
+	counted = count_cell(&members, conditions);
 	if (counted)
-		recode(histogram, 0, step);
+		recode(members.histogram, 0, step);
 	MemoryContextSwitchTo(anonymizer->context);
 	if (counted)
-		keep_cells(anonymizer, histogram);
+		keep_cells(anonymizer, members.histogram);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return counted;
@@ -227,7 +225,7 @@ known_cell(Selection *selection)
 	return class < 0 ? NULL : classes->cells[class];
 }
 
-/* The first step at which the row at hand may be published. */
+/* The first step at which the class at hand may be published. */
 static int
 first_step(const Selection *selection)
 {
@@ -238,23 +236,112 @@ first_step(const Selection *selection)
 	return recoder->nesting->due(recoder, place);
 }
 
+/* Takes a class in hand; is its cell still to be looked for? */
+static bool
+take_unknown(Selection *selection, const int32 *codes)
+{
+	memcpy(selection->codes, codes, selection->anonymizer->recoder->ncolumns * sizeof(int32));
+	return known_cell(selection) == NULL;
+}
+
+/* The classes among the rows that come next whose cells are not known. */
+static Histogram *
+find_unknown(Selection *selection, int rows)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	Histogram *unknown = histogram_create(anonymizer->recoder, false);
+
+	for (int i = 0; i < rows; i++)
+	{
+		if (anonymizer_read(anonymizer, &anonymizer->published, source_fetched(selection->run, i), false) &&
+			anonymizer_groups(anonymizer) &&
+			(!selection->witness || selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer))) &&
+			take_unknown(selection, anonymizer->row.codes))
+			(void) histogram_class(unknown, selection->codes);
+	}
+	return unknown;
+}
+
+/*
+ * One round: a cell around each class that is not settled, larger than in the round
+ * before.  Returns how many are not settled now.
+ */
+static int
+probe_all(Selection *selection, Histogram *unknown, int round)
+{
+	const Recoder *recoder = selection->anonymizer->recoder;
+	int unsettled = 0;
+
+	for (int class = 0; class < unknown->nclasses; class ++)
+	{
+		int step;
+
+		if (!take_unknown(selection, unknown->codes + (Size) class * recoder->ncolumns))
+			continue;
+		/* Larger and larger: every step would often be a step for nothing. */
+		step = first_step(selection) + round * (round + 1) / 2;
+		if (step >= recoder->nsteps || !probe(selection, step))
+		{
+			recode_all(selection);
+			return 0;
+		}
+		if (known_cell(selection) == NULL)
+			unsettled++;
+	}
+	return unsettled;
+}
+
+/*
+ * How many cells of a round there are, where so many classes are left of all those
+ * of some rows.  Rows still to come will need as many; and of the classes that are
+ * left, the same share will be left again, for larger cells, each of which costs as
+ * much as some of these.
+ */
+static double
+expect_cells(const Selection *selection, int rows, int left, int all)
+{
+	double share = all > 0 ? (double) left / all : 0;
+
+	return left * (1 + share * LARGER_CELL) * (rows + selection->rows_left) / rows;
+}
+
+/*
+ * Finds the cells of some rows that come next, and says how many rows these are.
+ * Small cells are looked for first, of all of them: before the large ones are, it
+ * is known how many it takes.
+ */
+static int
+settle_fetched(Selection *selection)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	int fetched = source_fetch(selection->run);
+	int rows = Min(fetched, selection->batch);
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon unknown classes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	Histogram *unknown = find_unknown(selection, rows);
+	int left = unknown->nclasses;
+
+	if (rows < fetched)
+		selection->batch *= 2;
+	selection->rows_left = Max(selection->rows_left - rows, fetched - rows);
+	if (left > 0)
+		anonymizer_learn_distributions(anonymizer);
+	for (int round = 0; left > 0; round++)
+	{
+		lookup_expect_cells(selection->lookup, expect_cells(selection, rows, left, round > 0 ? unknown->nclasses : 0));
+		left = probe_all(selection, unknown, round);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return rows;
+}
+
 /* The cell in which the row at hand is published. */
 static Cell *
-settle(Selection *selection)
+settled_cell(Selection *selection)
 {
-	Recoder *recoder = selection->anonymizer->recoder;
 	Cell *cell = known_cell(selection);
-	int stride = 1;
 
-	if (cell == NULL)
-		anonymizer_learn_distributions(selection->anonymizer);
-	/* Larger and larger cells: every step would often be a step for nothing. */
-	for (int step = first_step(selection); cell == NULL && !selection->complete; step += stride++)
-	{
-		if (step >= recoder->nsteps || !probe(selection, step))
-			recode_all(selection);
-		cell = known_cell(selection);
-	}
 	if (cell == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -269,9 +356,13 @@ next_selected(Selection *selection, TupleTableSlot **slot)
 
 	do
 	{
-		if (selection->run == NULL || !source_next(selection->run, slot))
-			return false;
 		CHECK_FOR_INTERRUPTS();
+		if (selection->run == NULL)
+			return false;
+		if (!selection->witnessed && !selection->complete && selection->settled-- == 0)
+			selection->settled = settle_fetched(selection) - 1;
+		if (!source_next(selection->run, slot))
+			return false;
 	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
 	memcpy(selection->codes, anonymizer->row.codes, anonymizer->recoder->ncolumns * sizeof(int32));
 	return true;
@@ -296,13 +387,14 @@ find_witnesses(Selection *selection, TupleTableSlot **slot)
 		if (!anonymizer_groups(anonymizer))
 			return true;
 		old = MemoryContextSwitchTo(anonymizer->context);
-		cell = settle(selection);
+		cell = settled_cell(selection);
 		if (!cell->suppressed && !cell->witnessed)
 			selection->cells = lappend(selection->cells, cell);
 		cell->witnessed = !cell->suppressed;
 		MemoryContextSwitchTo(old);
 	}
 	selection->witnessed = true;
+	lookup_expect_cells(selection->lookup, list_length(selection->cells));
 	return false;
 }
 
@@ -335,7 +427,7 @@ read_members(Selection *selection)
 	cell = linitial(selection->cells);
 	selection->cells = list_delete_first(selection->cells);
 	if (!selection->complete)
-		selection->run = run_cell(selection, &anonymizer->published, cell_conditions(selection, cell));
+		selection->run = lookup_start(selection->lookup, &anonymizer->published, cell->step, cell_conditions(selection, cell));
 	if (selection->run)
 	{
 		source_hide_order(selection->run);
@@ -389,7 +481,7 @@ selection_next(Selection *selection, Datum *values, bool *nulls)
 		if (!next_selected(selection, &slot))
 			return false;
 		if (anonymizer_groups(anonymizer))
-			cell = settle(selection);
+			cell = settled_cell(selection);
 	}
 	anonymizer_publish(anonymizer, slot, cell, values, nulls);
 	return true;

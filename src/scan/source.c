@@ -152,22 +152,24 @@ generic_will_do(SourcePlan *prepared)
 		prepared->generic = source_plan(prepared->query, false, NULL);
 		MemoryContextSwitchTo(old);
 	}
-	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_query();
+	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_planning();
 }
 
-SourceRun *
-source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot)
+PlannedStmt *
+source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned)
 {
 	MemoryContext old;
 
+	*planned = params && prepared->generic == NULL;
 	if (prepared->latest && (params == NULL || generic_will_do(prepared)))
-		return source_start(params ? prepared->generic : prepared->latest, params, snapshot);
+		return params ? prepared->generic : prepared->latest;
+	*planned = true;
 	prepared->latest = NULL;
 	MemoryContextReset(prepared->context);
 	old = MemoryContextSwitchTo(prepared->context);
 	prepared->latest = source_plan(prepared->query, false, params);
 	MemoryContextSwitchTo(old);
-	return source_start(prepared->latest, params, snapshot);
+	return prepared->latest;
 }
 
 /* May reading a table read others: its partitions, those of its policies, one on another server? */
@@ -480,32 +482,52 @@ keep_row(void *arg, TupleTableSlot *slot)
 	return true;
 }
 
+/* The next rows, of the executor or of those that wait in no order. */
 static void
 fetch_batch(SourceRun *run)
 {
+	TupleTableSlot *slot;
+
 	ExecClearTuple(run->slot);
 	MemoryContextReset(run->batch);
 	run->nrows = run->at = 0;
-	run->receiver.receive = keep_row;
-	run->receiver.arg = run;
-	run_executor(run, BATCH_ROWS, false);
+	if (run->unordered && run->shuffle == NULL)
+		shuffle_rows(run);
+	if (run->unordered)
+	{
+		while (run->nrows < BATCH_ROWS && shuffle_next(run->shuffle, &slot))
+			keep_row(run, slot);
+	}
+	else
+	{
+		run->receiver.receive = keep_row;
+		run->receiver.arg = run;
+		run_executor(run, BATCH_ROWS, false);
+	}
 	run->finished = run->nrows < BATCH_ROWS;
+}
+
+int
+source_fetch(SourceRun *run)
+{
+	if (run->at == run->nrows && !run->finished)
+		fetch_batch(run);
+	return run->nrows - run->at;
+}
+
+TupleTableSlot *
+source_fetched(SourceRun *run, int row)
+{
+	return ExecStoreMinimalTuple(run->rows[run->at + row], run->slot, false);
 }
 
 bool
 source_next(SourceRun *run, TupleTableSlot **slot)
 {
-	if (run->unordered)
-	{
-		if (run->shuffle == NULL)
-			shuffle_rows(run);
-		return shuffle_next(run->shuffle, slot);
-	}
-	if (run->at == run->nrows && !run->finished)
-		fetch_batch(run);
-	if (run->at == run->nrows)
+	if (source_fetch(run) == 0)
 		return false;
-	*slot = ExecStoreMinimalTuple(run->rows[run->at++], run->slot, false);
+	*slot = source_fetched(run, 0);
+	run->at++;
 	return true;
 }
 

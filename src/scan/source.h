@@ -52,14 +52,18 @@ extern void source_hide_order(SourceRun *run);
 extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* The next row, valid until the one after; false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
+/* How many rows come next without another call of the executor, which fetches some if there are none; and one of them. */
+extern int source_fetch(SourceRun *run);
+extern TupleTableSlot *source_fetched(SourceRun *run, int row);
 extern TupleDesc source_desc(const SourceRun *run);
 extern void source_end(SourceRun *run);
 
 /* A query that is run again and again, each time after the last has ended, with other values of its parameters. */
 typedef struct SourcePlan SourcePlan;
 
-/* In the current memory context; so is each run. */
+/* In the current memory context. */
 extern SourcePlan *source_prepare(Query *query);
-extern SourceRun *source_execute(SourcePlan *prepared, ParamListInfo params, Snapshot snapshot);
+/* The plan for these values; planned: it had to be made. */
+extern PlannedStmt *source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned);
 
 #endif
