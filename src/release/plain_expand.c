@@ -1,6 +1,11 @@
 /*
  * plain_expand.c
  *		Groups grown from one row (section 7.2).
+ *
+ * Groups that lose little come first: all seeds are gone through several times,
+ * and each time a group may lose more.  So rows that have near neighbours are not
+ * spent on groups that reach far, and rows that have none are grouped with each
+ * other.
  */
 #include "release/plain_groups.h"
 
@@ -14,10 +19,19 @@
 #define MOST_OFFERS 4
 /* Rows that are looked for at a time. */
 #define POOL 32
-/* A group that is not plain after delta steps is mended for as many more. */
-#define MENDING_ROUNDS 2
-/* Times delta: rows that a group passes over before it gives up. */
-#define MOST_REFUSED 2
+/* Times delta: steps that bring a sensitive value or mend a group, */
+#define MOST_STEPS 2
+/* and rows that are taken in because they lie inside. */
+#define MOST_ROWS 4
+
+/* By pass: the share of everything that a group may lose, and, times delta, the rows that it passes over before it gives up. */
+static const struct
+{
+	double loss;
+	double refused;
+} patience[] = {{1.0 / 16, 0.5}, {1.0 / 8, 0.5}, {1.0 / 4, 0.5}, {1, 0.5}, {1, 2}};
+
+#define PASSES ((int) lengthof(patience))
 
 /* A group being made; its first row is the seed. */
 typedef struct Growth
@@ -30,6 +44,11 @@ typedef struct Growth
 	int count;
 	int room;
 	int32 *rows;
+	bool *has_value; /* by sensitive value: does one of the rows have it? */
+	int pass;
+	double limit; /* it loses less than this */
+	int most_refused;
+	int8 *failed_in;			  /* by row: the pass in which a group with it last failed */
 	double least[MOST_QUASI_IDS]; /* rows are looked for between these */
 	double most[MOST_QUASI_IDS];
 	int npool; /* rows near to the group, as it was when they were looked for */
@@ -87,8 +106,11 @@ plain_add_group(Plain *plain, const Shape *shape, const int32 *rows, int count)
 static void
 take(Growth *growth, int32 row)
 {
+	const Space *space = growth->plain->space;
+
 	push(&growth->rows, &growth->count, &growth->room, row);
-	shape_add(growth->plain->space, &growth->shape, row);
+	shape_add(space, &growth->shape, row);
+	growth->has_value[space->value_of[row]] = true;
 	growth->plain->passed_over[row] = true;
 }
 
@@ -174,11 +196,23 @@ take_cheapest(Growth *growth, const Offer *offers, int count)
 }
 
 static void
+forget_values(Growth *growth)
+{
+	for (int i = 0; i < growth->shape.nvalues; i++)
+		growth->has_value[growth->shape.values[i]] = false;
+}
+
+static void
 measure(Growth *growth)
 {
-	shape_start(growth->plain->space, &growth->shape, growth->rows[0]);
+	const Space *space = growth->plain->space;
+
+	forget_values(growth);
+	shape_start(space, &growth->shape, growth->rows[0]);
 	for (int i = 1; i < growth->count; i++)
-		shape_add(growth->plain->space, &growth->shape, growth->rows[i]);
+		shape_add(space, &growth->shape, growth->rows[i]);
+	for (int i = 0; i < growth->shape.nvalues; i++)
+		growth->has_value[growth->shape.values[i]] = true;
 }
 
 /* How much a row has to do with the fault: it carries the sensitive value, or makes the corner in so many columns. */
@@ -233,17 +267,31 @@ give_back_one(Growth *growth)
 	return most > 0;
 }
 
-static void
-fill_pool(Growth *growth)
+/*
+ * While a group wants more sensitive values, it takes rows that bring one, and
+ * those that lie inside, where they widen nothing.
+ */
+static Wanted
+what_is_wanted(const Growth *growth)
 {
-	Wanted wanted = {&growth->shape, growth->least, growth->most, false};
+	const Plain *plain = growth->plain;
+	Wanted wanted = {.shape = &growth->shape, .least = growth->least, .most = growth->most, .limit = growth->limit, .known = growth->has_value};
 
-	growth->npool = search_cheapest(growth->plain, &wanted, growth->pool, POOL);
+	wanted.limit_known = growth->limit;
+	if (growth->shape.nvalues < plain->k)
+		wanted.limit_known = growth->count < MOST_ROWS * plain->delta ? nextafter(shape_loss(plain->space, &growth->shape), INFINITY) : 0;
+	return wanted;
+}
+
+static void
+fill_pool(Growth *growth, const Wanted *wanted)
+{
+	growth->npool = search_cheapest(growth->plain, wanted, growth->pool, POOL);
 }
 
 /* The loss with a row of the pool; infinite if it is not to be had any more. */
 static double
-pool_loss(const Growth *growth, int32 row)
+pool_loss(const Growth *growth, const Wanted *wanted, int32 row)
 {
 	const Space *space = growth->plain->space;
 	const double *values = point_values(space->points, row);
@@ -257,7 +305,7 @@ pool_loss(const Growth *growth, int32 row)
 			return INFINITY;
 		loss += column_loss(space, column, Min(growth->shape.lower[column], values[column]), Max(growth->shape.upper[column], values[column]));
 	}
-	return loss;
+	return loss < wanted->limit && wanted_value(wanted, loss, space->value_of[row]) ? loss : INFINITY;
 }
 
 /*
@@ -265,14 +313,14 @@ pool_loss(const Growth *growth, int32 row)
  * filled, so any other row costs at least as much as the last of the pool did.
  */
 static int
-choose_from_pool(const Growth *growth, Offer *offers)
+choose_from_pool(const Growth *growth, const Wanted *wanted, Offer *offers)
 {
 	double bound = growth->npool < POOL ? INFINITY : growth->pool[POOL - 1].loss;
 	int count = 0;
 
 	for (int i = 0; i < growth->npool; i++)
 	{
-		double loss = pool_loss(growth, growth->pool[i].row);
+		double loss = pool_loss(growth, wanted, growth->pool[i].row);
 		int at;
 
 		if (loss == INFINITY || loss > bound || (count == MOST_OFFERS && loss >= offers[count - 1].loss))
@@ -288,12 +336,33 @@ choose_from_pool(const Growth *growth, Offer *offers)
 static int
 look_for_rows(Growth *growth, Offer *offers)
 {
-	int count = choose_from_pool(growth, offers);
+	Wanted wanted = what_is_wanted(growth);
+	int count = choose_from_pool(growth, &wanted, offers);
 
 	if (count > 0)
 		return count;
-	fill_pool(growth);
-	return choose_from_pool(growth, offers);
+	fill_pool(growth, &wanted);
+	return choose_from_pool(growth, &wanted, offers);
+}
+
+/* Do the rows that can be taken in, each alone, have enough sensitive values?  A full pool does not tell: there are more. */
+static bool
+has_company(Growth *growth)
+{
+	const int32 *value_of = growth->plain->space->value_of;
+	Wanted wanted = what_is_wanted(growth);
+	int nvalues = 1;
+
+	fill_pool(growth, &wanted);
+	for (int i = 0; i < growth->npool; i++)
+	{
+		nvalues += growth->has_value[value_of[growth->pool[i].row]] ? 0 : 1;
+		growth->has_value[value_of[growth->pool[i].row]] = true;
+	}
+	for (int i = 0; i < growth->npool; i++)
+		growth->has_value[value_of[growth->pool[i].row]] = false;
+	growth->has_value[growth->shape.values[0]] = true;
+	return nvalues >= growth->plain->k || growth->npool == POOL;
 }
 
 /* Line 22: a row that is no outlier and beyond the group in every column makes a good node. */
@@ -301,7 +370,7 @@ static bool
 take_corner(Growth *growth)
 {
 	Plain *plain = growth->plain;
-	Wanted wanted = {&growth->shape, growth->least, growth->most, true};
+	Wanted wanted = {&growth->shape, growth->least, growth->most, growth->limit, growth->limit, growth->has_value, true};
 	Offer offer;
 	double point[MOST_QUASI_IDS + 1];
 	int32 row;
@@ -329,6 +398,16 @@ mend(Growth *growth)
 	return (growth->steps > growth->plain->delta && take_corner(growth)) || give_back_one(growth);
 }
 
+/* While sensitive values are wanted, a row that brings none lies inside, and is no step. */
+static void
+step(Growth *growth, const Offer *offers, int count)
+{
+	int nvalues = growth->shape.nvalues;
+
+	if (take_cheapest(growth, offers, count) && (growth->shape.nvalues > nvalues || nvalues >= growth->plain->k))
+		growth->steps++;
+}
+
 /* Grows the seed into a plain group, or gives up. */
 static bool
 grow(Growth *growth)
@@ -338,9 +417,9 @@ grow(Growth *growth)
 
 	if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
 		return true;
-	if (!shape_is_within_reach(plain->space, &growth->shape))
+	if (!has_company(growth) || !shape_is_within_reach(plain->space, &growth->shape))
 		return false;
-	while (growth->steps < MENDING_ROUNDS * plain->delta && growth->nrefused <= plain->delta / 2)
+	while (growth->steps < MOST_STEPS * plain->delta && growth->nrefused <= growth->most_refused)
 	{
 		int count = look_for_rows(growth, offers);
 
@@ -354,8 +433,8 @@ grow(Growth *growth)
 		}
 		else if (count == 0)
 			return false;
-		else if (take_cheapest(growth, offers, count))
-			growth->steps++;
+		else
+			step(growth, offers, count);
 	}
 	return false;
 }
@@ -370,6 +449,7 @@ forget(Growth *growth)
 		plain->passed_over[growth->rows[i]] = false;
 	for (int i = 0; i < growth->nrefused; i++)
 		plain->passed_over[growth->refused[i]] = false;
+	forget_values(growth);
 	growth->count = 0;
 	growth->nrefused = 0;
 	growth->npool = 0;
@@ -391,17 +471,30 @@ start(Growth *growth, int32 seed)
 	take(growth, seed);
 }
 
+/*
+ * A group that would lose too much speaks for all its rows: they would gather
+ * the same ones.  In the last pass every row has its own try.
+ */
+static void
+mark_failed(Growth *growth)
+{
+	for (int i = 0; i < growth->count && growth->pass < PASSES; i++)
+		growth->failed_in[growth->rows[i]] = growth->pass;
+}
+
 static void
 expand_seed(Growth *growth, int32 seed)
 {
 	Plain *plain = growth->plain;
 
 	CHECK_FOR_INTERRUPTS();
-	if (plain->group_of[seed] != ROW_FREE)
+	if (plain->group_of[seed] != ROW_FREE || growth->failed_in[seed] == growth->pass)
 		return;
 	start(growth, seed);
 	if (grow(growth))
 		plain_add_group(plain, &growth->shape, growth->rows, growth->count);
+	else
+		mark_failed(growth);
 	forget(growth);
 	progress_done(plain->nplaced);
 }
@@ -409,11 +502,21 @@ expand_seed(Growth *growth, int32 seed)
 void
 plain_expand(Plain *plain, const int32 *seeds, int nseeds)
 {
+	const Space *space = plain->space;
 	Growth growth = {.plain = plain};
 
-	for (int i = 0; i < nseeds; i++)
+	growth.has_value = palloc_extended(space->nvalues * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	growth.failed_in = palloc_extended(space->nrows * sizeof(int8), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (growth.pass = 1; growth.pass <= PASSES; growth.pass++)
 	{
-		search_refresh(plain);
-		expand_seed(&growth, seeds[i]);
+		growth.limit = nextafter(patience[growth.pass - 1].loss * space->nquasi, INFINITY);
+		growth.most_refused = (int) (patience[growth.pass - 1].refused * plain->delta);
+		for (int i = 0; i < nseeds; i++)
+		{
+			search_refresh(plain);
+			expand_seed(&growth, seeds[i]);
+		}
 	}
+	pfree(growth.has_value);
+	pfree(growth.failed_in);
 }

@@ -118,8 +118,17 @@ typedef struct Wanted
 	const Shape *shape;
 	const double *least; /* rows have more than this in each column, */
 	const double *most;	 /* and less than this */
+	double limit;		 /* the shape with them loses less than this; */
+	double limit_known;	 /* and with a row that brings no new sensitive value, less than this */
+	const bool *known;	 /* by sensitive value: those that are not new */
 	bool beyond;		 /* only rows that would be corners */
 } Wanted;
+
+static inline bool
+wanted_value(const Wanted *wanted, double loss, int32 value)
+{
+	return loss < wanted->limit_known || !wanted->known[value];
+}
 
 typedef struct Offer
 {
@@ -134,7 +143,7 @@ extern void search_refresh(Plain *plain);
 /* The cheapest rows to take in, cheapest first, at most so many. */
 extern int search_cheapest(const Plain *plain, const Wanted *wanted, Offer *found, int most);
 
-/* plain_expand.c: groups around rows that are free, in the tree's order or first those given. */
+/* plain_expand.c: groups around rows that are free, in this order. */
 extern void plain_expand(Plain *plain, const int32 *seeds, int nseeds);
 extern void plain_add_group(Plain *plain, const Shape *shape, const int32 *rows, int count);
 extern void plain_settle(Plain *plain, int32 row, int32 where);

@@ -160,7 +160,8 @@ make_groups(Plain *plain, Method method, Clock *clock)
 	bool *local;
 	bool *left_out = palloc_extended(space->nrows * sizeof(bool), MCXT_ALLOC_HUGE);
 	int32 *seeds = palloc_extended(space->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
-	int nseeds = 0;
+	int nlocal;
+	int nseeds;
 
 	clock->started = processor_ms();
 	remove_global(plain);
@@ -174,10 +175,10 @@ make_groups(Plain *plain, Method method, Clock *clock)
 	for (int row = 0; row < space->nrows; row++)
 		left_out[row] = local[row] || plain->group_of[row] != ROW_FREE;
 	search_start(plain, left_out);
-	if (method == METHOD_GOF)
-		nseeds = list_seeds(plain, local, true, seeds);
-	nseeds += list_seeds(plain, local, false, seeds + nseeds);
-	plain_expand(plain, seeds, nseeds);
+	nlocal = method == METHOD_GOF ? list_seeds(plain, local, true, seeds) : 0;
+	nseeds = list_seeds(plain, local, false, seeds + nlocal);
+	plain_expand(plain, seeds, nlocal);
+	plain_expand(plain, seeds + nlocal, nseeds);
 	clock_stop(clock, STEP_EXPAND);
 
 	plain_residue(plain);

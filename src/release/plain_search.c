@@ -119,10 +119,11 @@ loss_with(const Search *search, int column, double lo, double hi)
 	return column_loss(search->plain->space, column, lower, upper);
 }
 
+/* What a row must cost less than. */
 static double
 limit(const Search *search)
 {
-	return search->count < search->most ? INFINITY : search->found[search->count - 1].loss;
+	return search->count < search->most ? search->wanted->limit : search->found[search->count - 1].loss;
 }
 
 static double
@@ -130,11 +131,12 @@ node_loss(const Search *search, int node)
 {
 	const KdTree *tree = &search->plain->tree;
 	Size at = (Size) node * tree->ncolumns;
+	double most = limit(search);
 	double loss = 0;
 
 	if (search->plain->removal->left[node] == 0)
 		return INFINITY;
-	for (int column = 0; column < tree->ncolumns; column++)
+	for (int column = 0; column < tree->ncolumns && loss < most; column++)
 	{
 		double lo = tree->lo[at + column];
 		double hi = tree->hi[at + column];
@@ -190,7 +192,7 @@ search_leaf(Search *search, int node)
 		if (plain->removal->gone[position] || plain->passed_over[plain->tree.row[position]])
 			continue;
 		loss = position_loss(search, position);
-		if (loss < limit(search))
+		if (loss < limit(search) && wanted_value(search->wanted, loss, plain->space->value_of[plain->tree.row[position]]))
 			offer(search, loss, plain->tree.row[position]);
 	}
 }
