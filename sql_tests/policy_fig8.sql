@@ -51,8 +51,8 @@ SET kanon.plan = select_first;
 SELECT * FROM patient_aview WHERE zipcode = '88512' ORDER BY zipcode, disease, birth;
 RESET kanon.plan;
 -- What its owner does not disclose is found by no condition: P1 alone was born in 1984, and does not let it be seen.
-SELECT * FROM patient_aview WHERE birth = '1984' ORDER BY zipcode, disease;
-SELECT * FROM patient_aview WHERE birth IS NULL ORDER BY zipcode, disease;
+SELECT * FROM patient_aview WHERE birth = '1984' ORDER BY zipcode, disease, birth;
+SELECT * FROM patient_aview WHERE birth IS NULL ORDER BY zipcode, disease, birth;
 EXPLAIN (COSTS OFF) SELECT * FROM patient_aview WHERE zipcode = '88512';
 
 -- The paper's statement for it: purpose and recipient are the columns of that name, the key that of the profile column's.
