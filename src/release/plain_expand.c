@@ -417,7 +417,7 @@ grow(Growth *growth)
 
 	if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
 		return true;
-	if (!has_company(growth) || !shape_is_within_reach(plain->space, &growth->shape))
+	if (!shape_is_within_reach(plain->space, &growth->shape) || !has_company(growth))
 		return false;
 	while (growth->steps < MOST_STEPS * plain->delta && growth->nrefused <= growth->most_refused)
 	{
