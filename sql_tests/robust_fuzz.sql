@@ -1,5 +1,5 @@
 -- Random input of every sort that tools/fuzz knows, a little of it and always the same: taken or refused with an error of its own.
-\getenv dir PG_ABS_SRCDIR
+\set dir `echo "$PG_ABS_SRCDIR"`
 \set fuzz :dir '/data/fuzz.sql'
 \set ECHO none
 SET client_min_messages = error;
