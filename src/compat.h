@@ -242,6 +242,13 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_executor_run(desc, count, once) ExecutorRun(desc, ForwardScanDirection, count, once)
 #endif
 
+/* PostgreSQL 18 can leave room before a minimal tuple. */
+#if PG_VERSION_NUM >= 180000
+#define kanon_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls, 0)
+#else
+#define kanon_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls)
+#endif
+
 /* PostgreSQL 18 knows primary keys that can be deferred; they are no keys to rely on. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_primary_key(rel) RelationGetPrimaryKeyIndex(rel, false)

@@ -8,7 +8,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-plan skip_all => 'auto_explain is not installed' unless glob $node->config_data('--pkglibdir') . '/auto_explain.*';
+chomp(my $libraries = `pg_config --pkglibdir`);
+plan skip_all => 'auto_explain is not installed' unless -e "$libraries/auto_explain.so";
 $node->init;
 $node->append_conf('postgresql.conf', <<~'END');
 	session_preload_libraries = 'auto_explain'

@@ -129,7 +129,7 @@ shuffle_add_values(Shuffle *shuffle, Datum *values, bool *nulls)
 		return;
 	}
 	old = MemoryContextSwitchTo(shuffle->memory);
-	keep_row(shuffle, heap_form_minimal_tuple(shuffle->desc, values, nulls));
+	keep_row(shuffle, kanon_minimal_tuple(shuffle->desc, values, nulls));
 	MemoryContextSwitchTo(old);
 }
 
