@@ -10,6 +10,7 @@
 
 #include "kanon.h"
 
+#include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 
 /* Is there Citus in this database? */
