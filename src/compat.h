@@ -135,9 +135,11 @@ pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
 /* PostgreSQL 16 keeps the rights that a query needs apart from its range table. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_permissions(query) ((query)->rteperminfos)
+#define kanon_plan_permissions(plan) ((plan)->permInfos)
 typedef struct RTEPermissionInfo KanonPermission;
 #else
 #define kanon_permissions(query) ((query)->rtable)
+#define kanon_plan_permissions(plan) ((plan)->rtable)
 typedef struct RangeTblEntry KanonPermission;
 #endif
 

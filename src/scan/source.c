@@ -7,7 +7,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "nodes/makefuncs.h"
@@ -17,11 +16,14 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "asowner.h"
+#include "scan/citus.h"
 #include "scan/costs.h"
 #include "scan/shards.h"
 #include "scan/shuffle.h"
@@ -105,6 +107,7 @@ source_least(const AView *aview)
 PlannedStmt *
 source_plan(Query *query, bool parallel, ParamListInfo params)
 {
+	int settings = NewGUCNestLevel();
 	List *rewritten;
 	PlannedStmt *planned;
 
@@ -117,8 +120,12 @@ source_plan(Query *query, bool parallel, ParamListInfo params)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a rule turns the source of an anonymization view into several queries")));
 	/* Not pg_plan_query: debug_print_plan would show the caller the raw values in its conditions. */
-	planned = planner(linitial_node(Query, rewritten), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	query = linitial_node(Query, rewritten);
+	citus_hush();
+	planned = planner(copyObject(query), QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	AtEOXact_GUC(false, settings);
 	kanon_forget_no_rights(planned);
+	citus_check(planned, query);
 	return planned;
 }
 
@@ -250,7 +257,7 @@ source_stability(const AView *aview)
 		contain_volatile_functions((Node *) aview->source))
 		return SOURCE_UNSTABLE;
 	/* Citus reads its tables on other servers, each time as they are then. */
-	if (OidIsValid(get_extension_oid("citus", true)))
+	if (citus_is_here())
 		return SOURCE_UNSTABLE;
 	return has_others ? stability_of_tables(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL)) : SOURCE_STABLE;
 }
@@ -267,6 +274,7 @@ struct SourceRun
 {
 	QueryDesc *desc;
 	bool readable; /* for the current user, too */
+	Oid reader;	   /* the one to run it as; none: the current user */
 	PumpReceiver receiver;
 	MemoryContext batch; /* rows fetched ahead */
 	MinimalTuple rows[BATCH_ROWS];
@@ -352,6 +360,7 @@ static void
 run_executor(SourceRun *run, uint64 count, bool once)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	AsOwner scope;
 
 	if (run->readable)
 	{
@@ -360,7 +369,14 @@ run_executor(SourceRun *run, uint64 count, bool once)
 	}
 	PG_TRY();
 	{
+		if (OidIsValid(run->reader))
+		{
+			as_owner_start(&scope, run->reader);
+			citus_hush();
+		}
 		kanon_executor_run(run->desc, count, once);
+		if (OidIsValid(run->reader))
+			as_owner_end(&scope);
 	}
 	PG_CATCH();
 	{
@@ -388,6 +404,7 @@ source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
 	base->mydest = DestNone;
 	run->desc = CreateQueryDesc(plan, QUERY_TEXT, snapshot, InvalidSnapshot, base, params, NULL, 0);
 	run->readable = is_readable(plan);
+	run->reader = run->readable ? InvalidOid : citus_reader(plan);
 	ExecutorStart(run->desc, 0);
 	/* auto_explain must not explain the source to those who may not read it. */
 	if (!run->readable)
