@@ -10,10 +10,11 @@
 #include "optimizer/optimizer.h"
 #include "utils/guc.h"
 
+/* Asked for every plan: where its library is not loaded, as mostly, no catalog is looked at. */
 bool
 citus_is_here(void)
 {
-	return OidIsValid(get_extension_oid("citus", true));
+	return GetConfigOption("citus.shard_count", true, false) != NULL && OidIsValid(get_extension_oid("citus", true));
 }
 
 /* Citus plans all of a query that names a table of its own; what it leaves to do here stands above its node. */
