@@ -163,5 +163,8 @@ SKIP:
 	cmp_ok($large, '<', $small + 4096, 'memory does not grow with rows');
 }
 
+# The script that the page names.
+like($main->safe_psql('postgres', slurp_file("$ENV{TREE}/demo/citus.sql")), qr/\|influenza\|\d+\n.*\n([2-9]\d|\d{3,})$/s, 'demo/citus.sql');
+
 $_->stop for $main, @workers;
 done_testing();
