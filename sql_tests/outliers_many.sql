@@ -39,3 +39,6 @@ FROM made GROUP BY method, d ORDER BY method, d;
 SELECT count(*) AS different FROM
     ((SELECT id, box::text, removed FROM made WHERE method = 'expc' AND d = 0.55) EXCEPT ALL
      (SELECT id, box::text, removed FROM kanon.plain_k('SELECT * FROM more ORDER BY f, id DESC', 'id', '{"i": null, "f": null, "t": "kinds"}', 's', 5, 0.9, 0.55))) AS d;
+-- A frequent sensitive value does not fill groups that need others: nine of ten people have it, and all are published, in several groups.
+SELECT count(*) FILTER (WHERE removed IS NOT NULL) AS removed, count(DISTINCT grp) > 5 AS several FROM kanon.plain_k(
+    'SELECT i AS id, i % 50 AS age, CASE WHEN i % 10 > 0 THEN 40 ELSE i * 7919 / 10 % 60 END AS hours FROM generate_series(1, 3000) AS i', 'id', '{"age": null}', 'hours', 15, 0.8, 0.85);
