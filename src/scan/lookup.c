@@ -4,8 +4,9 @@
  *
  * Nobody knows before how many cells have to be looked for, or how large they are:
  * one rare row may need a cell as large as the table.  So what is spent is added
- * up.  It is never more than counting the whole source costs: should that have to
- * be done after all, both together cost twice as much as the better plan at worst.
+ * up.  It is never more than counting the whole source costs, or some milliseconds:
+ * should that have to be done after all, both together cost twice as much as the
+ * better plan at worst.
  * Mostly it is less, since nothing is spent on a cell where the others that are
  * known to be needed could not be paid for.
  */
