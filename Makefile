@@ -29,7 +29,8 @@ EXTVERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" kanon.contro
 # Grammars are named x_gram.y and scanners x_lex.l; what is made from them is not kept (.gitignore).
 GRAMMARS := $(wildcard src/*/*_gram.y)
 GENERATED := $(GRAMMARS:.y=.c) $(patsubst %.l,%.c,$(wildcard src/*/*_lex.l))
-SOURCES := $(sort $(wildcard src/*.c src/*/*.c) $(GENERATED))
+FOLDERS := src src/* src/*/*
+SOURCES := $(sort $(wildcard $(FOLDERS:=/*.c)) $(GENERATED))
 OBJS = $(SOURCES:.c=.o)
 
 # The install script is its parts, in the order of their numbers.
@@ -62,7 +63,7 @@ $(EXTENSION_SQL): $(SQL_PARTS) kanon.control
 
 # PGXS tracks no headers on Debian: every object depends on all of them, and on the server that it is compiled for.
 OBJECTS = $(OBJS) $(OBJS:.o=.bc)
-$(OBJECTS): $(filter-out %_gram.h, $(wildcard src/*.h src/*/*.h)) build/server | $(GENERATED)
+$(OBJECTS): $(filter-out %_gram.h, $(wildcard $(FOLDERS:=/*.h))) build/server | $(GENERATED)
 # A grammar's header comes with its C file, in one run of bison; its scanner is compiled with the same tokens.
 $(GRAMMARS:.y=.h): %.h: %.c
 	@touch $@
@@ -71,7 +72,7 @@ $(GRAMMARS:_gram.y=_lex.bc): %_lex.bc: %_gram.h
 $(OBJS:.o=.bc): %.bc: %.c
 
 # Distances to many rows at a time.
-src/release/kdtree.o src/release/outlier_count.o src/release/uncertain_gaussian.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
+src/release/common/kdtree.o src/release/plain/outlier_count.o src/release/uncertain/uncertain_gaussian.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 build/server: FORCE
 	@mkdir -p $(@D)

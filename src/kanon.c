@@ -2,7 +2,7 @@
  * kanon.c
  *		Module start: one init call per component.
  */
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include "access/table.h"
 #include "catalog/namespace.h"
@@ -16,10 +16,10 @@
 #include "hierarchy/dgh.h"
 #include "matview/matview.h"
 #include "policy/policy.h"
-#include "progress.h"
+#include "base/progress.h"
 #include "scan/aviewscan.h"
-#include "scan/join.h"
-#include "trigger.h"
+#include "join/join.h"
+#include "base/trigger.h"
 
 PG_MODULE_MAGIC;
 

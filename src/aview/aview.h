@@ -119,15 +119,15 @@ extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
 extern Query *aview_source_of_condition(Node *condition);
 
-/* sequence.c */
+/* ddl/sequence.c */
 extern void aview_store_recoding(AView *aview);
 extern int64 aview_count_distinct(const AView *aview, int column);
 
-/* tree.c */
+/* ddl/boxes.c */
 extern void aview_store_tree(AView *aview);
 extern struct CellTree *aview_load_tree(const AView *aview);
 
-/* create.c */
+/* ddl/create.c */
 /* Makes and fills what a materialized view is stored in; set by the component that does. */
 extern void (*aview_materialize)(AView *aview);
 /* Does every change of its rows and of choices reach the groups? */

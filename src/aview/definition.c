@@ -34,8 +34,8 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "aview/profile.h"
-#include "trigger.h"
+#include "policy/profile.h"
+#include "base/trigger.h"
 
 PG_FUNCTION_INFO_V1(kanon_aview_changed);
 

@@ -4,7 +4,7 @@
  *
  * Any change of kanon.dgh or kanon.dgh_edge gives the hierarchy a new
  * generation and sends a relation cache invalidation for kanon.dgh
- * (definition.c).  A backend that receives it checks each hierarchy's
+ * (declare.c).  A backend that receives it checks each hierarchy's
  * generation before it uses it again, and loads anew only what has changed.
  * A hierarchy that someone holds outlives its replacement.
  */

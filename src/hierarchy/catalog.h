@@ -48,7 +48,7 @@ extern void dgh_missing(const char *name) pg_attribute_noreturn();
 extern DghKind dgh_kind_of(const char *name);
 extern Dgh *dgh_load(HeapTuple row, Snapshot snapshot);
 
-/* definition.c: reads a row of kanon.dgh, raising an error for a bad one */
+/* declare.c: reads a row of kanon.dgh, raising an error for a bad one */
 extern void dgh_read_definition(HeapTuple row, TupleDesc desc, Dgh *dgh);
 
 #endif

@@ -14,7 +14,7 @@
 #ifndef KANON_DGH_H
 #define KANON_DGH_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include "utils/numeric.h"
 #include "utils/palloc.h"

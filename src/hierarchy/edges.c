@@ -29,7 +29,7 @@
 #include "utils/rel.h"
 
 #include "hierarchy/tree.h"
-#include "trigger.h"
+#include "base/trigger.h"
 
 PG_FUNCTION_INFO_V1(kanon_dgh_edge_changed);
 

@@ -15,7 +15,7 @@
 #ifndef KANON_GENERALIZED_H
 #define KANON_GENERALIZED_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include "fmgr.h"
 #include "utils/numeric.h"

@@ -24,7 +24,7 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-#include "scan/stored.h"
+#include "matview/stored.h"
 
 Oid
 demand_table(const AView *aview)

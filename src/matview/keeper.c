@@ -22,7 +22,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "asowner.h"
+#include "base/as_owner.h"
 
 /* A keeper whose dictionaries have grown beyond this starts afresh. */
 #define KEEPER_MEMORY (64 * 1024 * 1024)

@@ -31,8 +31,8 @@
 #define KANON_MATVIEW_H
 
 #include "aview/aview.h"
-#include "aview/profile.h"
-#include "scan/anonymizer.h"
+#include "policy/profile.h"
+#include "anonymize/anonymizer.h"
 
 #include "access/skey.h"
 #include "catalog/indexing.h"
@@ -167,7 +167,7 @@ extern int64 demand_of_row(Keeper *keeper, const Datum *values, const bool *null
 typedef void (*RowVisitor)(void *arg, const Datum *values, const bool *nulls);
 extern void demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void *arg);
 
-/* stored.c */
+/* tables.c */
 extern void stored_open(Stored *stored, Keeper *keeper);
 extern void stored_close(Stored *stored);
 extern StoredGroup *stored_group_copy(Stored *stored, HeapTuple tuple);
@@ -224,14 +224,14 @@ extern bool pending_has(int32 id);
 /* At the end of the transaction the view is compared with its source. */
 extern void pending_reconcile(int32 id);
 
-/* create.c */
+/* materialize.c */
 extern void matview_init(void);
 extern bool source_has_triggers(const AView *aview, Oid *base);
 extern bool has_odd_column(Node *expression, Oid table);
 extern List *matview_tables(const AView *aview, Oid base);
 extern void matview_warn_of_triggers(const AView *aview);
 
-/* refresh.c */
+/* reconcile.c */
 extern int64 matview_reconcile(Keeper *keeper);
 
 #endif

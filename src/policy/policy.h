@@ -8,7 +8,7 @@
 #ifndef KANON_POLICY_H
 #define KANON_POLICY_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 #define ACCESS_TABLE "access_grant"
 

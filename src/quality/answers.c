@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "predicate.h"
+#include "base/predicate.h"
 
 #define VIEW_ALIAS "v"
 

@@ -5,7 +5,7 @@
 #ifndef KANON_CODETABLE_H
 #define KANON_CODETABLE_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 typedef struct CodeTable
 {

@@ -8,7 +8,7 @@
  * independent trials.  What cannot be below or above is known as well: rows that
  * lie in it as a whole, and rows that touch it.
  */
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include <math.h>
 

@@ -17,8 +17,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "asowner.h"
-#include "progress.h"
+#include "base/as_owner.h"
+#include "base/progress.h"
 #include "quality/codetable.h"
 #include "quality/valuecodes.h"
 

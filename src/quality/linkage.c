@@ -18,8 +18,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "asowner.h"
-#include "progress.h"
+#include "base/as_owner.h"
+#include "base/progress.h"
 #include "recode/dictionary.h"
 
 PG_FUNCTION_INFO_V1(kanon_linkage);

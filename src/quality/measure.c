@@ -11,8 +11,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "asowner.h"
-#include "progress.h"
+#include "base/as_owner.h"
+#include "base/progress.h"
 #include "quality/answers.h"
 
 PG_FUNCTION_INFO_V1(kanon_quality);

@@ -10,10 +10,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "asowner.h"
-#include "progress.h"
-#include "scan/allrows.h"
-#include "scan/stored.h"
+#include "base/as_owner.h"
+#include "base/progress.h"
+#include "anonymize/anonymize_first.h"
+#include "matview/stored.h"
 
 /* The definition of a view, for who may look behind it: its owner. */
 AView *

@@ -22,7 +22,7 @@
 
 #include "aview/aview.h"
 #include "policy/policy.h"
-#include "progress.h"
+#include "base/progress.h"
 
 #define FETCH_ROWS 10000
 

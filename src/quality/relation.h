@@ -9,7 +9,7 @@
 #ifndef KANON_QUALITY_RELATION_H
 #define KANON_QUALITY_RELATION_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include "access/htup.h"
 #include "access/tupdesc.h"

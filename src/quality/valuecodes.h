@@ -5,7 +5,7 @@
 #ifndef KANON_VALUECODES_H
 #define KANON_VALUECODES_H
 
-#include "kanon.h"
+#include "base/kanon.h"
 
 #include "fmgr.h"
 

@@ -8,7 +8,7 @@
  * What is left after the last step, where there is one cell, is suppressed.
  *
  * Which cells there are is a matter of two nestings: a chain, each step of which
- * raises one column by one level (levels.c), or a tree of boxes, each step of
+ * raises one column by one level (chain.c), or a tree of boxes, each step of
  * which leads from the deepest boxes to those around them (celltree.c).
  *
  * Since cells are nested, the rows of one cell decide alone what is published
@@ -176,7 +176,7 @@ extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *co
 extern uint32 histogram_hash(const Recoder *recoder, const int32 *codes, int step);
 extern void bag_merge(Bag *bag, const Bag *other, int limit);
 
-/* chain.c */
+/* recode.c */
 extern void recoder_prepare(Recoder *recoder);
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
 extern void recode(Histogram *histogram, int first_step, int last_step);
@@ -184,7 +184,7 @@ extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *place, bool s
 extern bool recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others);
 extern bool recoder_groups(const Recoder *recoder);
 
-/* levels.c */
+/* chain.c */
 extern const Nesting chain_nesting;
 extern void chain_prepare(Recoder *recoder);
 

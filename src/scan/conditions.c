@@ -29,8 +29,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "scan/region.h"
-#include "scan/source.h"
+#include "anonymize/region.h"
+#include "source/source.h"
 
 /* The roles of the columns in an expression. */
 typedef struct Roles

@@ -20,7 +20,7 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
-#include "scan/shards.h"
+#include "source/shards.h"
 
 static ExecutorStart_hook_type next_executor_start = NULL;
 

@@ -3,9 +3,9 @@
  *		kanon.scan as a plain function, for where the custom-scan node cannot serve:
  *		slower, and as anonymous.
  */
-#include "scan/allrows.h"
+#include "anonymize/anonymize_first.h"
 #include "scan/aviewscan.h"
-#include "scan/stored.h"
+#include "matview/stored.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"

@@ -15,10 +15,10 @@
 #include "utils/guc.h"
 
 #include "scan/conditions.h"
-#include "scan/costs.h"
-#include "scan/region.h"
-#include "scan/source.h"
-#include "scan/stored.h"
+#include "anonymize/costs.h"
+#include "anonymize/region.h"
+#include "source/source.h"
+#include "matview/stored.h"
 
 /* What an estimate is said to be where it must not be told. */
 #define HIDDEN_ROWS 1000

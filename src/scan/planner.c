@@ -20,7 +20,7 @@
 
 #include "hierarchy/catalog.h"
 #include "scan/conditions.h"
-#include "scan/stored.h"
+#include "matview/stored.h"
 
 int kanon_plan = CHOOSE_AUTO;
 

@@ -5,10 +5,10 @@
 #ifndef KANON_SCAN_STATE_H
 #define KANON_SCAN_STATE_H
 
-#include "scan/allrows.h"
+#include "anonymize/anonymize_first.h"
 #include "scan/aviewscan.h"
-#include "scan/selection.h"
-#include "scan/stored.h"
+#include "anonymize/select_first.h"
+#include "matview/stored.h"
 
 #include "nodes/execnodes.h"
 

@@ -1,0 +1,606 @@
+/*
+ * anonymize_first.c
+ *		Anonymize-then-Select.
+ *
+ * Rows are counted and noted in one reading, and published from their notes.
+ * Where rows differ in nothing but their cells, their number is all that has to be
+ * known.  Where conditions select few rows, and where other servers count their rows
+ * themselves, rows are not noted but read a second time.  A source that might not
+ * give the same rows twice, should its classes outgrow memory, is kept as it is in a
+ * tuplestore.  With a block size, blocks of rows in the order of their identifiers
+ * are kept and recoded one after the other.
+ */
+#include "anonymize/anonymize_first.h"
+
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "anonymize/notes.h"
+#include "anonymize/partitions.h"
+#include "base/shuffle.h"
+
+typedef enum Reading
+{
+	READ_AND_NOTE,
+	READ_CELLS,
+	READ_TWICE,
+	READ_AND_KEEP,
+	READ_BLOCKS,
+	READ_PARTS /* what the others turn into when classes do not fit into memory */
+} Reading;
+
+struct AllRows
+{
+	Anonymizer *anonymizer;
+	Reading reading;
+	bool started;
+	TupleTableSlot *current;
+	Cell *current_cell;
+	Witness witness;
+	void *witness_arg;
+
+	/* The second reading. */
+	List *conditions;
+	ParamListInfo params;
+	SourcePlan *selected;
+	SourceRun *run;
+	Tuplestorestate *store;
+	TupleTableSlot *slot; /* for rows of the store */
+
+	Partitions *parts;
+
+	/* Cells, in the order in which their first rows were read, or in none. */
+	Cell **cells;
+	int ncells;
+	int at_cell;
+	int64 handed_out; /* of that cell */
+
+	/* Of a source on other servers, whose second reading is checked against the first. */
+	bool elsewhere;
+	int64 *left; /* rows of each class still to come; null: not checked */
+	int64 all_left;
+
+	/* Blocks.  Handed out in the order of their identifiers, the rows would say whose they are. */
+	MemoryContext block;
+	Shuffle *shuffle;
+	MinimalTuple ahead; /* the first row of the next block */
+	uint64 last_individual;
+};
+
+/* How to read a source that is anonymized as a whole. */
+static Reading
+choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
+{
+	if (stability == SOURCE_UNSTABLE)
+		return READ_AND_KEEP;
+	/* Joining rows with their choices twice would cost more than keeping them. */
+	if (with_source)
+		return anonymizer->aview->profile ? READ_AND_KEEP : READ_TWICE;
+	if (stability == SOURCE_STABLE_ELSEWHERE && !anonymizer_shows_cells_only(anonymizer))
+		return anonymizer->aview->profile ? READ_AND_KEEP : READ_TWICE;
+	anonymizer_note_rows(anonymizer);
+	return anonymizer->noting ? READ_AND_NOTE : READ_CELLS;
+}
+
+static AllRows *
+start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot, bool with_source)
+{
+	AllRows *rows = palloc0(sizeof(AllRows));
+
+	rows->conditions = conditions;
+	rows->reading = aview->block_size > 0 ? READ_BLOCKS : READ_TWICE;
+	if (rows->reading == READ_BLOCKS)
+	{
+		for (int i = 0; i < aview->ncolumns; i++)
+		{
+			if (aview->columns[i].role == ROLE_ID)
+				wanted = bms_add_member(bms_copy(wanted), i);
+		}
+	}
+	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
+	rows->anonymizer->keeps_order = with_source;
+	if (!recoder_groups(rows->anonymizer->recoder))
+		rows->reading = READ_TWICE; /* and in fact once */
+	else if (rows->reading != READ_BLOCKS)
+	{
+		Stability stability = source_stability(aview);
+
+		rows->elsewhere = stability == SOURCE_STABLE_ELSEWHERE;
+		if (stability != SOURCE_STABLE || aview->profile)
+			rows->conditions = NIL;
+		rows->reading = rows->conditions ? READ_TWICE : choose_reading(rows->anonymizer, stability, with_source);
+	}
+	/* A block is small enough to tell all of its individuals apart. */
+	if (rows->reading == READ_BLOCKS && rows->anonymizer->recoder->personal)
+		rows->anonymizer->recoder->most_individuals = 0;
+	if (rows->reading == READ_AND_KEEP || rows->reading == READ_BLOCKS)
+		anonymizer_keep_rows(rows->anonymizer);
+	return rows;
+}
+
+AllRows *
+allrows_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot)
+{
+	return start(aview, wanted, conditions, snapshot, false);
+}
+
+AllRows *
+allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+{
+	return start(aview, wanted, NIL, snapshot, true);
+}
+
+void
+allrows_ask_witness(AllRows *rows, Witness witness, void *arg)
+{
+	rows->witness = witness;
+	rows->witness_arg = arg;
+}
+
+Anonymizer *
+allrows_anonymizer(AllRows *rows)
+{
+	return rows->anonymizer;
+}
+
+void
+witness_cells(Anonymizer *anonymizer, Witness witness, void *arg)
+{
+	Histogram *classes = anonymizer->classes;
+
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		Cell *cell = classes->cells[class];
+
+		if (cell == NULL || cell->suppressed || cell->witnessed)
+			continue;
+		cell->witnessed = histogram_test(classes, class, witness, arg);
+		if (class % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+make_store(AllRows *rows, TupleDesc desc)
+{
+	rows->store = tuplestore_begin_heap(false, false, work_mem);
+	if (rows->slot == NULL)
+		rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+}
+
+static SourceRun *
+run_source(AllRows *rows, List *order_by)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
+	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+
+	if (order_by == NIL && !anonymizer->keeps_order)
+		source_hide_order(run);
+	return run;
+}
+
+/* The second reading, of what the conditions select. */
+static SourceRun *
+run_selected(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	SourceRun *run;
+	bool planned;
+
+	if (rows->selected == NULL)
+		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
+	run = source_start(source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
+	if (!anonymizer->keeps_order)
+		source_hide_order(run);
+	return run;
+}
+
+static List *
+id_columns(const Anonymizer *anonymizer)
+{
+	List *columns = NIL;
+
+	for (int i = 0; i < anonymizer->nids; i++)
+		columns = lappend_int(columns, anonymizer->ids[i]);
+	return columns;
+}
+
+/* Divides the source, or what was kept of it, into parts that fit into memory. */
+static void
+divide(AllRows *rows, int64 rows_counted)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	TupleTableSlot *slot = rows->slot;
+	SourceRun *run = NULL;
+
+	if (rows->reading != READ_AND_KEEP)
+	{
+		anonymizer_keep_rows(anonymizer);
+		run = run_source(rows, NIL);
+	}
+	rows->parts = partitions_create(anonymizer, rows_counted, source_rows(anonymizer),
+									run ? CreateTupleDescCopy(source_desc(run)) : slot->tts_tupleDescriptor);
+	while (run ? source_next(run, &slot) : anonymizer_kept_row(anonymizer, rows->store, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		partitions_add(rows->parts, slot);
+	}
+	if (run)
+		source_end(run);
+	else
+	{
+		tuplestore_end(rows->store);
+		rows->store = NULL;
+	}
+	rows->reading = READ_PARTS;
+	partitions_recode(rows->parts, rows->witness, rows->witness_arg);
+}
+
+/* The order in which their first rows were read may tell what these are. */
+static void
+shuffle_cells(AllRows *rows)
+{
+	pg_prng_state random;
+
+	shuffle_seed(&random);
+	for (int i = rows->ncells - 1; i > 0; i--)
+	{
+		int other = (int) pg_prng_uint64_range(&random, 0, i);
+		Cell *swap = rows->cells[i];
+
+		rows->cells[i] = rows->cells[other];
+		rows->cells[other] = swap;
+	}
+}
+
+/* How many rows each cell has. */
+static void
+count_cells(AllRows *rows)
+{
+	const Histogram *classes = rows->anonymizer->classes;
+
+	rows->cells = palloc_extended(Max(classes->nclasses, 1) * sizeof(Cell *), MCXT_ALLOC_HUGE);
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		Cell *cell = classes->cells[class];
+
+		if (cell->rows == 0)
+			rows->cells[rows->ncells++] = cell;
+		cell->rows += classes->rows[class];
+	}
+	if (rows->anonymizer->tells_order)
+		shuffle_cells(rows);
+}
+
+/* Recodes the whole source. */
+static void
+recode_source(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	int64 overflow;
+
+	if (rows->reading == READ_AND_KEEP)
+	{
+		SourceRun *run = run_source(rows, NIL);
+
+		make_store(rows, CreateTupleDescCopy(source_desc(run)));
+		source_end(run);
+	}
+	overflow = anonymizer_recode(anonymizer, rows->store, true);
+	if (overflow > 0)
+	{
+		divide(rows, overflow);
+		return;
+	}
+	if (rows->reading == READ_CELLS)
+		count_cells(rows);
+	if (rows->witness)
+		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+}
+
+/* Expects as many rows of each class as were counted. */
+static void
+expect_counted_rows(AllRows *rows)
+{
+	const Histogram *classes = rows->anonymizer->classes;
+
+	if (rows->left == NULL)
+		rows->left = palloc_extended(Max(classes->nclasses, 1) * sizeof(int64), MCXT_ALLOC_HUGE);
+	memcpy(rows->left, classes->rows, classes->nclasses * sizeof(int64));
+	rows->all_left = 0;
+	for (int class = 0; class < classes->nclasses; class ++)
+		rows->all_left += rows->left[class];
+}
+
+static void pg_attribute_noreturn()
+refuse_changed_source(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the source of an anonymization view changed while it was read")));
+}
+
+/* The row at hand was counted. */
+static void
+expect_row(AllRows *rows)
+{
+	int class = histogram_find(rows->anonymizer->classes, rows->anonymizer->row.codes);
+
+	if (class < 0 || rows->left[class]-- == 0)
+		refuse_changed_source();
+	rows->all_left--;
+}
+
+/* What has to happen before the first row. */
+static void
+prepare(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	rows->started = true;
+	if (rows->reading == READ_BLOCKS)
+	{
+		anonymizer_learn_distributions(anonymizer);
+		rows->run = run_source(rows, id_columns(anonymizer));
+		rows->block = AllocSetContextCreate(anonymizer->context, "kanon block", ALLOCSET_DEFAULT_SIZES);
+	}
+	else if (recoder_groups(anonymizer->recoder))
+		recode_source(rows);
+	if (rows->reading == READ_TWICE)
+	{
+		rows->run = run_selected(rows);
+		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
+			expect_counted_rows(rows);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* The next row for a block, unless the block is full and the row is of someone new. */
+static bool
+next_for_block(AllRows *rows, int64 size, TupleTableSlot **slot)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	uint64 before = rows->last_individual;
+	MemoryContext old;
+
+	do
+	{
+		if (!source_next(rows->run, slot))
+			return false;
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, true));
+	rows->last_individual = anonymizer->row.individual;
+	if (size < anonymizer->aview->block_size || (!anonymizer->recoder->count_rows && before == rows->last_individual))
+		return true;
+	old = MemoryContextSwitchTo(anonymizer->context);
+	rows->ahead = ExecCopySlotMinimalTuple(*slot);
+	MemoryContextSwitchTo(old);
+	return false;
+}
+
+static void
+end_block(AllRows *rows)
+{
+	if (rows->shuffle)
+		shuffle_end(rows->shuffle);
+	rows->shuffle = NULL;
+	if (rows->block)
+		MemoryContextReset(rows->block);
+}
+
+/* Reads and recodes a block; false after the last one. */
+static bool
+next_block(AllRows *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	Histogram *histogram;
+	TupleTableSlot *slot;
+	int64 size = 0;
+
+	end_block(rows);
+	if (rows->slot == NULL)
+		rows->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(source_desc(rows->run)), &TTSOpsMinimalTuple);
+	MemoryContextSwitchTo(rows->block);
+	rows->shuffle = shuffle_create(source_desc(rows->run));
+	recoder_forget_cells(anonymizer->recoder, rows->block);
+	histogram = histogram_create(anonymizer->recoder, true);
+	if (rows->ahead)
+	{
+		slot = ExecStoreMinimalTuple(rows->ahead, rows->slot, true);
+		rows->ahead = NULL;
+		(void) anonymizer_read(anonymizer, &anonymizer->published, slot, true);
+		anonymizer_count(anonymizer, histogram);
+		shuffle_add(rows->shuffle, slot);
+		size++;
+	}
+	while (next_for_block(rows, size, &slot))
+	{
+		anonymizer_count(anonymizer, histogram);
+		shuffle_add(rows->shuffle, slot);
+		size++;
+	}
+	recode(histogram, 0, anonymizer->recoder->nsteps);
+	anonymizer->classes = histogram;
+	if (rows->witness)
+		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+	MemoryContextSwitchTo(old);
+	return size > 0;
+}
+
+static bool
+next_of_block(AllRows *rows, TupleTableSlot **slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->block);
+	bool found = rows->shuffle && shuffle_next(rows->shuffle, slot);
+
+	while (!found && next_block(rows))
+		found = shuffle_next(rows->shuffle, slot);
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/* All rows of a cell come together: an order among them would tell of its classes. */
+static bool
+next_of_cell(AllRows *rows, Cell **cell)
+{
+	while (rows->at_cell < rows->ncells)
+	{
+		*cell = rows->cells[rows->at_cell];
+		if (rows->handed_out++ < (*cell)->rows)
+			return true;
+		rows->at_cell++;
+		rows->handed_out = 0;
+	}
+	return false;
+}
+
+static bool
+next_source_row(AllRows *rows, TupleTableSlot **slot)
+{
+	*slot = rows->slot;
+	switch (rows->reading)
+	{
+		case READ_AND_NOTE:
+		case READ_CELLS:
+		case READ_PARTS:
+			break;
+		case READ_TWICE:
+			return source_next(rows->run, slot);
+		case READ_AND_KEEP:
+			return anonymizer_kept_row(rows->anonymizer, rows->store, rows->slot);
+		case READ_BLOCKS:
+			return next_of_block(rows, slot);
+	}
+	return false;
+}
+
+/*
+ * Does the row just read qualify, as far as witnesses go?  One that is in no group
+ * is its own.
+ */
+static bool
+has_witness(AllRows *rows, const Cell *cell)
+{
+	if (rows->witness == NULL)
+		return true;
+	return cell ? cell->witnessed : rows->witness(rows->witness_arg, anonymizer_seen_codes(rows->anonymizer));
+}
+
+/* The next row of the source that is shown, and its cell, or null. */
+static bool
+next_shown_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!next_source_row(rows, slot))
+			return false;
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
+	*cell = NULL;
+	if (!anonymizer_groups(anonymizer))
+		return true;
+	*cell = anonymizer_cell(anonymizer);
+	if (*cell == NULL)
+		refuse_changed_source();
+	if (rows->left)
+		expect_row(rows);
+	return true;
+}
+
+static bool
+next_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+{
+	if (rows->reading == READ_AND_NOTE)
+		return notes_next(rows->anonymizer->notes, slot, cell);
+	if (rows->reading == READ_CELLS)
+		return next_of_cell(rows, cell);
+	if (rows->reading == READ_PARTS)
+		return partitions_next(rows->parts, slot, cell);
+	return next_shown_row(rows, slot, cell);
+}
+
+/* The next published row; only the columns asked for are filled in. */
+bool
+allrows_next(AllRows *rows, Datum *values, bool *nulls)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	TupleTableSlot *slot = NULL;
+	Cell *cell;
+
+	if (!rows->started)
+		prepare(rows);
+	while (next_row(rows, &slot, &cell))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!has_witness(rows, cell))
+			continue;
+		anonymizer_publish(anonymizer, slot, cell, values, nulls);
+		rows->current = slot;
+		rows->current_cell = cell;
+		return true;
+	}
+	if (rows->left && rows->all_left > 0)
+		refuse_changed_source();
+	return false;
+}
+
+TupleTableSlot *
+allrows_current(const AllRows *rows, const Cell **cell)
+{
+	*cell = rows->current_cell;
+	return rows->current;
+}
+
+/* From the start again, with what is known so far. */
+void
+allrows_rewind(AllRows *rows, ParamListInfo params)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	rows->params = params;
+	if (rows->run)
+	{
+		source_end(rows->run);
+		rows->run = rows->reading == READ_BLOCKS ? run_source(rows, id_columns(anonymizer)) : run_selected(rows);
+		rows->ahead = NULL;
+	}
+	if (rows->left)
+		expect_counted_rows(rows);
+	if (rows->parts)
+		partitions_rewind(rows->parts);
+	if (rows->store)
+		tuplestore_rescan(rows->store);
+	if (anonymizer->notes)
+		notes_rewind(anonymizer->notes);
+	rows->at_cell = 0;
+	rows->handed_out = 0;
+	end_block(rows);
+	MemoryContextSwitchTo(old);
+}
+
+void
+allrows_end(AllRows *rows)
+{
+	if (rows->run)
+		source_end(rows->run);
+	end_block(rows);
+	if (rows->slot)
+		ExecDropSingleTupleTableSlot(rows->slot);
+	if (rows->store)
+		tuplestore_end(rows->store);
+	if (rows->parts)
+		partitions_end(rows->parts);
+	if (rows->anonymizer->notes)
+		notes_end(rows->anonymizer->notes);
+	rows->anonymizer->notes = NULL;
+	rows->run = NULL;
+	rows->store = NULL;
+	rows->slot = NULL;
+}

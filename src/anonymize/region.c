@@ -1,0 +1,444 @@
+/*
+ * region.c
+ *		From generalized values back to conditions on raw columns.
+ */
+#include "anonymize/region.h"
+
+#include <math.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_collate.h"
+#include "parser/parse_node.h"
+#include "parser/parse_oper.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "hierarchy/tree.h"
+#include "source/source.h"
+
+/* Longer lists of labels cost more than reading rows in vain. */
+#define MAX_LABELS 1000
+
+typedef enum TypeClass
+{
+	CLASS_WHOLE,
+	CLASS_NUMERIC,
+	CLASS_FLOAT,
+	CLASS_DATE,
+	CLASS_TIMESTAMP,
+	CLASS_TEXT,
+	CLASS_OTHER
+} TypeClass;
+
+static TypeClass
+class_of(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return CLASS_WHOLE;
+		case NUMERICOID:
+			return CLASS_NUMERIC;
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return CLASS_FLOAT;
+		case DATEOID:
+			return CLASS_DATE;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return CLASS_TIMESTAMP;
+		case TEXTOID:
+		case VARCHAROID:
+			return CLASS_TEXT;
+		default:
+			return CLASS_OTHER;
+	}
+}
+
+/* An operator of pg_catalog, whatever the search path says. */
+static Node *
+compare(Node *column, const char *operator, Node *value)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	Node *result = (Node *) make_op(pstate, list_make2(makeString("pg_catalog"), makeString(pstrdup(operator))),
+									column, value, NULL, -1);
+
+	assign_expr_collations(pstate, result);
+	free_parsestate(pstate);
+	return result;
+}
+
+/* Equality as the column's type has it; null if it has none. */
+static Node *
+equals(const AViewColumn *column, Node *var, Node *value)
+{
+	Oid operator;
+
+	if (class_of(column->source_type) != CLASS_OTHER)
+		return compare(var, "=", value);
+	operator = lookup_type_cache(column->source_type, TYPECACHE_EQ_OPR)->eq_opr;
+	if (!OidIsValid(operator))
+		return NULL;
+	return (Node *) make_opclause(operator, BOOLOID, false, (Expr *) var, (Expr *) value, InvalidOid, column->source_collation);
+}
+
+static Node *
+text_constant(const char *text, int len)
+{
+	return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+							  PointerGetDatum(cstring_to_text_with_len(text, len)), false, false);
+}
+
+/* A bound of an interval as a constant of the column's kind. */
+static Node *
+bound_constant(const AViewColumn *column, const GenView *view, bool upper)
+{
+	int64 whole = upper ? view->ihi : view->ilo;
+	Numeric number = NULL;
+	double value;
+
+	if (GEN_IS_NUMBER(view))
+		number = view->kind == GEN_INT ? int64_to_numeric(whole) : upper ? view->nhi : view->nlo;
+	switch (class_of(column->source_type))
+	{
+		case CLASS_WHOLE:
+			if (view->kind != GEN_INT)
+				return NULL;
+			return (Node *) makeConst(INT8OID, -1, InvalidOid, 8, Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
+		case CLASS_NUMERIC:
+			if (number == NULL)
+				return NULL;
+			return (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(number), false, false);
+		case CLASS_FLOAT:
+			if (number == NULL)
+				return NULL;
+			/* Rounding must not cut anything off; beyond all numbers is as good a bound as any. */
+			value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(number)));
+			if (getBaseType(column->source_type) == FLOAT4OID)
+				value = nextafterf((float4) value, upper ? INFINITY : -INFINITY);
+			else
+				value = nextafter(value, upper ? INFINITY : -INFINITY);
+			return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, 8, Float8GetDatum(value), false, FLOAT8PASSBYVAL);
+		case CLASS_DATE:
+			if (view->kind != GEN_DATE)
+				return NULL;
+			return (Node *) makeConst(DATEOID, -1, InvalidOid, 4, DateADTGetDatum(whole), false, true);
+		default:
+			return NULL;
+	}
+}
+
+/* The start of a day in the session's time zone, as everywhere; infinite beyond what a timestamp can hold. */
+static Node *
+start_of_day(int64 days, bool zoned)
+{
+	DateADT day = IS_VALID_DATE(days) ? days : days < 0 ? DATEVAL_NOBEGIN
+													   : DATEVAL_NOEND;
+	int overflow;
+	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow) : date2timestamp_opt_overflow(day, &overflow);
+
+	return (Node *) makeConst(zoned ? TIMESTAMPTZOID : TIMESTAMPOID, -1, InvalidOid, 8, TimestampGetDatum(start), false, FLOAT8PASSBYVAL);
+}
+
+/* Days of a timestamp, and the first moment after them: the infinite ones end with themselves. */
+static List *
+timestamp_region(const AViewColumn *column, Node *var, const GenView *view)
+{
+	bool zoned = getBaseType(column->source_type) == TIMESTAMPTZOID;
+	int64 end = view->ihi + ((view->flags & GEN_UPPER_INC) ? 1 : 0);
+
+	if (view->kind != GEN_DATE || (view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
+		return NIL;
+	return list_make2(compare(copyObject(var), ">=", start_of_day(view->ilo, zoned)), compare(var, "<=", start_of_day(end, zoned)));
+}
+
+static List *
+interval_region(const AViewColumn *column, Node *var, const GenView *view)
+{
+	List *conditions = NIL;
+	Node *bound;
+
+	if (class_of(column->source_type) == CLASS_TIMESTAMP)
+		return timestamp_region(column, var, view);
+	if (!(view->flags & GEN_LOWER_INF) && (bound = bound_constant(column, view, false)) != NULL)
+		conditions = lappend(conditions, compare(copyObject(var), ">=", bound));
+	if (!(view->flags & GEN_UPPER_INF) && (bound = bound_constant(column, view, true)) != NULL)
+		conditions = lappend(conditions, compare(copyObject(var), "<=", bound));
+	return conditions;
+}
+
+/* A single value in the column's own type; null if its text does not say it. */
+static Node *
+value_constant(const AViewColumn *column, const char *text, int len)
+{
+	Numeric number;
+	GenView view;
+	int64 days;
+	Oid input;
+	Oid parameter;
+
+	switch (class_of(column->source_type))
+	{
+		case CLASS_TEXT:
+			return text_constant(text, len);
+		case CLASS_WHOLE:
+			if (!gen_parse_number(text, len, &number))
+				return NULL;
+			gen_view(gen_numeric_interval(GEN_POINT, number, number), &view);
+			return bound_constant(column, &view, false);
+		case CLASS_NUMERIC:
+			if (!gen_parse_number(text, len, &number))
+				return NULL;
+			return (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(number), false, false);
+		case CLASS_DATE:
+			if (!gen_parse_date(text, len, &days))
+				return NULL;
+			return (Node *) makeConst(DATEOID, -1, InvalidOid, 4, DateADTGetDatum(days), false, true);
+		case CLASS_FLOAT:
+		case CLASS_TIMESTAMP:
+			return NULL;
+		case CLASS_OTHER:
+			break;
+	}
+	/* The text came out of this type. */
+	getTypeInputInfo(column->source_type, &input, &parameter);
+	return (Node *) makeConst(column->source_type, -1, column->source_collation, get_typlen(column->source_type),
+							  OidInputFunctionCall(input, pnstrdup(text, len), parameter, -1), false,
+							  get_typbyval(column->source_type));
+}
+
+/* column = one of some constants of one type; NIL for none. */
+static List *
+any_of(Node *var, List *values)
+{
+	ParseState *pstate;
+	ArrayExpr *array;
+	Node *result;
+
+	if (list_length(values) <= 1)
+		return values == NIL ? NIL : list_make1(compare(var, "=", linitial(values)));
+	pstate = make_parsestate(NULL);
+	array = makeNode(ArrayExpr);
+	array->element_typeid = ((Const *) linitial(values))->consttype;
+	array->array_typeid = get_array_type(array->element_typeid);
+	array->array_collid = ((Const *) linitial(values))->constcollid;
+	array->elements = values;
+	array->location = -1;
+	result = (Node *) make_scalar_array_op(pstate, list_make2(makeString("pg_catalog"), makeString("=")), true,
+										   var, (Node *) array, -1);
+	assign_expr_collations(pstate, result);
+	free_parsestate(pstate);
+	return list_make1(result);
+}
+
+/* One of the labels of a subtree. */
+static List *
+subtree_region(const AView *aview, int column, Node *var, const GenView *view)
+{
+	DghTree *tree = aview->columns[column].dgh->tree;
+	int node = tree_find(tree, view->label, view->len);
+	List *values = NIL;
+	TypeClass class = class_of(aview->columns[column].source_type);
+
+	if (node < 0 || class == CLASS_OTHER || class == CLASS_FLOAT || class == CLASS_TIMESTAMP)
+		return NIL;
+	for (int i = node; i < tree->nnodes && (i == node || tree->parent[i] >= node); i++)
+	{
+		const char *label = tree_label(tree, i);
+		Node *constant = value_constant(&aview->columns[column], label, strlen(label));
+
+		if (list_length(values) > MAX_LABELS)
+			return NIL;
+		if (constant)
+			values = lappend(values, constant);
+	}
+	return any_of(var, values);
+}
+
+static List *
+prefix_region(const AViewColumn *column, Node *var, const GenView *view)
+{
+	/* ^@ knows no collation that takes different texts for equal. */
+	if (class_of(column->source_type) != CLASS_TEXT || !get_collation_isdeterministic(column->source_collation))
+		return NIL;
+	return list_make1(compare(var, "^@", text_constant(view->label, view->lo)));
+}
+
+/* Codes below an asked one, and masked codes above it that occur as values. */
+static List *
+masked_region(const AViewColumn *column, Node *var, const GenView *view)
+{
+	List *below = gen_is_point(view) ? NIL : prefix_region(column, copyObject(var), view);
+	List *values = NIL;
+	List *above;
+
+	if (!gen_is_point(view) && below == NIL)
+		return NIL;
+	for (int kept = view->lo; kept >= 0; kept = kept > 0 ? pg_mbcliplen(view->label, kept, kept - 1) : -1)
+	{
+		StringInfoData masked;
+		Node *constant;
+
+		initStringInfo(&masked);
+		appendBinaryStringInfo(&masked, view->label, kept);
+		for (int i = pg_mbstrlen_with_len(view->label, kept); i < column->dgh->height; i++)
+			appendStringInfoString(&masked, column->dgh->mask);
+		constant = value_constant(column, masked.data, masked.len);
+		if (constant)
+			values = lappend(values, constant);
+	}
+	above = any_of(var, values);
+	if (below == NIL)
+		return above;
+	return list_make1(makeBoolExpr(OR_EXPR, list_concat(below, above), -1));
+}
+
+/*
+ * Do all raw values of a class read alike?  035 and 35.0 are one number, and a
+ * generalized 35 may be a number or a label.
+ */
+static bool
+has_one_spelling(const AViewColumn *column, const GenView *view)
+{
+	if (column->source_type == kanon_generalized_type())
+		return false;
+	return !GEN_IS_INTERVAL(view) || column->dgh == NULL || class_of(column->source_type) != CLASS_TEXT;
+}
+
+/* Rows whose raw value is of the class of this one. */
+static List *
+single_region(const AViewColumn *column, Node *var, const GenView *view)
+{
+	int len;
+	const char *text = gen_text(view, &len);
+	Node *constant = has_one_spelling(column, view) ? value_constant(column, text, len) : NULL;
+	Node *condition = constant ? equals(column, var, constant) : NULL;
+
+	if (condition)
+		return list_make1(condition);
+	return GEN_IS_INTERVAL(view) ? interval_region(column, var, view) : NIL;
+}
+
+/* Rows whose raw value a generalized one covers. */
+static List *
+covered_region(const AView *aview, int column, const GenView *view)
+{
+	const AViewColumn *c = &aview->columns[column];
+	Node *var = (Node *) source_column(aview, column);
+
+	if (view->kind == GEN_ANY || (view->flags & GEN_IS_ROOT))
+		return NIL;
+	if (GEN_IS_INTERVAL(view))
+		return interval_region(c, var, view);
+	if (view->kind == GEN_NODE && !(view->flags & GEN_UNKNOWN))
+		return subtree_region(aview, column, var, view);
+	if (view->kind == GEN_PREFIX)
+		return prefix_region(c, var, view);
+	return single_region(c, var, view);
+}
+
+static Node *
+null_test(const AView *aview, int column)
+{
+	NullTest *test = makeNode(NullTest);
+
+	test->arg = (Expr *) source_column(aview, column);
+	test->nulltesttype = IS_NULL;
+	test->location = -1;
+	return (Node *) test;
+}
+
+List *
+region_of_codes(const AView *aview, const Recoder *recoder, int step, const int32 *codes)
+{
+	List *conditions = NIL;
+	int32 place[MAX_PLACE];
+
+	recoder->nesting->locate(recoder, step, codes, place);
+	for (int i = 0; i < recoder->ncolumns; i++)
+	{
+		CellValue value = recoder->nesting->value(recoder, step, place, i);
+		GenView view;
+
+		if (value.isnull)
+		{
+			conditions = lappend(conditions, null_test(aview, aview->quasi[i]));
+			continue;
+		}
+		gen_view(value.value, &view);
+		if (!value.raw)
+			conditions = list_concat(conditions, covered_region(aview, aview->quasi[i], &view));
+		else if (view.kind != GEN_ANY)
+			conditions = list_concat(conditions, single_region(&aview->columns[aview->quasi[i]],
+															   (Node *) source_column(aview, aview->quasi[i]), &view));
+	}
+	return conditions;
+}
+
+/* Can a raw value stand for more than one, so that it covers an asked one? */
+static bool
+may_have_inner_values(const AViewColumn *column)
+{
+	TypeClass class = class_of(column->source_type);
+
+	if (column->dgh == NULL)
+		return column->source_type == kanon_generalized_type();
+	/* Inner labels, intervals and masked codes can be written as text, masks also as digits. */
+	return column->dgh->kind == DGH_TREE || column->dgh->kind == DGH_PREFIX || class == CLASS_TEXT || class == CLASS_OTHER;
+}
+
+/*
+ * AVLIKE holds for the raw values below the asked one, and for those above it,
+ * which a column of single values does not have.
+ */
+List *
+region_of_value(const AView *aview, int column, Datum generalized)
+{
+	const AViewColumn *c = &aview->columns[column];
+	GenView view;
+
+	gen_view(c->dgh ? dgh_resolve(c->dgh, generalized) : generalized, &view);
+	if (class_of(c->source_type) == CLASS_OTHER)
+		return NIL; /* its text need not be one of the type's */
+	if (c->dgh && c->dgh->kind == DGH_PREFIX && view.kind == GEN_PREFIX)
+		return masked_region(c, (Node *) source_column(aview, column), &view);
+	if (may_have_inner_values(c))
+		return NIL;
+	return gen_is_point(&view) ? single_region(c, (Node *) source_column(aview, column), &view)
+							   : covered_region(aview, column, &view);
+}
+
+List *
+region_template(const AView *aview)
+{
+	List *conditions = NIL;
+
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		const AViewColumn *column = &aview->columns[aview->quasi[i]];
+		Param *param = makeNode(Param);
+		Node *condition;
+
+		param->paramkind = PARAM_EXTERN;
+		param->paramid = list_length(conditions) + 1;
+		param->paramtype = class_of(column->source_type) == CLASS_TEXT ? TEXTOID : getBaseType(column->source_type);
+		param->paramtypmod = -1;
+		param->paramcollid = get_typcollation(param->paramtype);
+		param->location = -1;
+		condition = equals(column, (Node *) source_column(aview, aview->quasi[i]), (Node *) param);
+		if (condition)
+			conditions = lappend(conditions, condition);
+	}
+	return conditions;
+}

@@ -1,0 +1,494 @@
+/*
+ * select_first.c
+ *		Select-then-Anonymize.
+ *
+ * First the source is asked for the rows that satisfy the conditions.  Then, for
+ * the class of each, the members of a cell around it are read, in which the row
+ * is published or not; if not, those of a larger cell.  All classes of that cell
+ * are settled at once.  Where that would cost more than counting the whole source,
+ * the whole source is recoded instead: the plan turns into Anonymize-then-Select
+ * by itself, with the same answer.
+ */
+#include "anonymize/select_first.h"
+
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "anonymize/lookup.h"
+#include "anonymize/region.h"
+
+/* Whoever wants few rows does not wait for many; then twice as many, up to those fetched at a time. */
+#define FIRST_BATCH 32
+
+/* What a cell of the next round costs, in cells of this one. */
+#define LARGER_CELL 3
+
+struct Selection
+{
+	Anonymizer *anonymizer;
+	List *conditions;
+	SourcePlan *selected; /* rows by the conditions */
+	SourceRun *run;
+	int batch;		  /* rows whose cells are looked for together */
+	int settled;	  /* rows that come next whose cells are known */
+	double rows_left; /* that are expected after them */
+	Lookup *lookup;	  /* of cells */
+	int32 *codes;	/* of the row at hand */
+	bool complete;	/* every class is known */
+
+	/* Whole groups of witnesses. */
+	Witness witness;
+	void *witness_arg;
+	List *cells; /* groups still to be handed out */
+	Cell *cell;	 /* the one at hand; null: all that have a witness, together */
+	bool witnessed;
+};
+
+Selection *
+selection_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot)
+{
+	Selection *selection = palloc0(sizeof(Selection));
+	Anonymizer *anonymizer = anonymizer_create(aview, wanted, snapshot);
+
+	/* Cells are small enough to tell all of their individuals apart. */
+	if (anonymizer->recoder->personal)
+		anonymizer->recoder->most_individuals = 0;
+	selection->anonymizer = anonymizer;
+	selection->conditions = conditions;
+	selection->lookup = lookup_create(anonymizer);
+	selection->codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
+	return selection;
+}
+
+void
+selection_ask_witness(Selection *selection, Witness witness, void *arg)
+{
+	selection->witness = witness;
+	selection->witness_arg = arg;
+}
+
+Anonymizer *
+selection_anonymizer(Selection *selection)
+{
+	return selection->anonymizer;
+}
+
+/* The rows of conditions, as they are published or counted. */
+static Query *
+make_query(const Selection *selection, const RowLayout *layout, List *conditions)
+{
+	return source_query(selection->anonymizer->aview, layout->columns, conditions, NIL);
+}
+
+static void
+end_run(Selection *selection)
+{
+	if (selection->run)
+		source_end(selection->run);
+	selection->run = NULL;
+}
+
+static void
+forget_witnesses(Selection *selection)
+{
+	Histogram *classes = selection->anonymizer->classes;
+
+	for (int class = 0; selection->witness && class < classes->nclasses; class ++)
+	{
+		if (classes->cells[class])
+			classes->cells[class]->witnessed = false;
+	}
+	selection->cells = NIL;
+	selection->cell = NULL;
+	selection->witnessed = false;
+}
+
+void
+selection_rewind(Selection *selection, ParamListInfo params)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	PlannedStmt *plan;
+	bool planned;
+
+	end_run(selection);
+	forget_witnesses(selection);
+	if (selection->selected == NULL)
+		selection->selected = source_prepare(make_query(selection, &anonymizer->published, selection->conditions));
+	plan = source_choose(selection->selected, params, &planned);
+	selection->batch = FIRST_BATCH;
+	selection->settled = 0;
+	selection->rows_left = plan->planTree->plan_rows;
+	selection->run = source_start(plan, params, anonymizer->snapshot);
+	source_hide_order(selection->run);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+recode_all(Selection *selection)
+{
+	Recoder *recoder = selection->anonymizer->recoder;
+
+	if (recoder->personal)
+		recoder->most_individuals = Max(recoder->most_k, 2);
+	(void) anonymizer_recode(selection->anonymizer, NULL, false);
+	selection->complete = true;
+}
+
+/* The members of a cell, as they are counted. */
+typedef struct Members
+{
+	Selection *selection;
+	int step;
+	Histogram *histogram;
+	MemoryContext row;
+	bool affordable;
+} Members;
+
+static bool
+count_member(void *arg, TupleTableSlot *slot)
+{
+	Members *members = arg;
+	Anonymizer *anonymizer = members->selection->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(members->row);
+
+	CHECK_FOR_INTERRUPTS();
+	members->affordable = lookup_goes_on(members->selection->lookup);
+	if (anonymizer_read(anonymizer, &anonymizer->counted, slot, true) && anonymizer_groups(anonymizer) &&
+		recoder_together(anonymizer->recoder, members->step, anonymizer->row.codes, members->selection->codes))
+		histogram_add(members->histogram, &anonymizer->row);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(members->row);
+	return members->affordable;
+}
+
+/* Counts the members of a cell; false if that is not worth it. */
+static bool
+count_cell(Members *members, List *conditions)
+{
+	Selection *selection = members->selection;
+	SourceRun *run = lookup_start(selection->lookup, &selection->anonymizer->counted, members->step, conditions);
+
+	if (run == NULL)
+		return false;
+	members->affordable = true;
+	source_pump(run, count_member, members);
+	source_end(run);
+	return members->affordable;
+}
+
+/* Keeps what a cell's recoding has settled. */
+static void
+keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
+{
+	for (int class = 0; class < histogram->nclasses; class ++)
+	{
+		if (histogram->cells[class])
+		{
+			int known = histogram_class(anonymizer->classes, histogram->codes + (Size) class * anonymizer->recoder->ncolumns);
+
+			anonymizer->classes->cells[known] = histogram->cells[class];
+		}
+	}
+}
+
+/* Recodes the cell of a step around the class at hand; false if that is not worth it. */
+static bool
+probe(Selection *selection, int step)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon probe", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	List *conditions = region_of_codes(anonymizer->aview, anonymizer->recoder, step, selection->codes);
+	Members members = {.selection = selection, .step = step, .histogram = histogram_create(anonymizer->recoder, true)};
+	bool counted;
+
+	members.row = AllocSetContextCreate(work, "kanon member", ALLOCSET_SMALL_SIZES);
+	counted = count_cell(&members, conditions);
+	if (counted)
+		recode(members.histogram, 0, step);
+	MemoryContextSwitchTo(anonymizer->context);
+	if (counted)
+		keep_cells(anonymizer, members.histogram);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return counted;
+}
+
+static Cell *
+known_cell(Selection *selection)
+{
+	Histogram *classes = selection->anonymizer->classes;
+	int class = histogram_find(classes, selection->codes);
+
+	return class < 0 ? NULL : classes->cells[class];
+}
+
+/* The first step at which the class at hand may be published. */
+static int
+first_step(const Selection *selection)
+{
+	const Recoder *recoder = selection->anonymizer->recoder;
+	int32 place[MAX_PLACE];
+
+	recoder->nesting->locate(recoder, 0, selection->codes, place);
+	return recoder->nesting->due(recoder, place);
+}
+
+/* Takes a class in hand; is its cell still to be looked for? */
+static bool
+take_unknown(Selection *selection, const int32 *codes)
+{
+	memcpy(selection->codes, codes, selection->anonymizer->recoder->ncolumns * sizeof(int32));
+	return known_cell(selection) == NULL;
+}
+
+/* The classes among the rows that come next whose cells are not known. */
+static Histogram *
+find_unknown(Selection *selection, int rows)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	Histogram *unknown = histogram_create(anonymizer->recoder, false);
+
+	for (int i = 0; i < rows; i++)
+	{
+		if (anonymizer_read(anonymizer, &anonymizer->published, source_fetched(selection->run, i), false) &&
+			anonymizer_groups(anonymizer) &&
+			(!selection->witness || selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer))) &&
+			take_unknown(selection, anonymizer->row.codes))
+			(void) histogram_class(unknown, selection->codes);
+	}
+	return unknown;
+}
+
+/*
+ * One round: a cell around each class that is not settled, larger than in the round
+ * before.  Returns how many are not settled now.
+ */
+static int
+probe_all(Selection *selection, Histogram *unknown, int round)
+{
+	const Recoder *recoder = selection->anonymizer->recoder;
+	int unsettled = 0;
+
+	for (int class = 0; class < unknown->nclasses; class ++)
+	{
+		int step;
+
+		if (!take_unknown(selection, unknown->codes + (Size) class * recoder->ncolumns))
+			continue;
+		/* Larger and larger: every step would often be a step for nothing. */
+		step = first_step(selection) + round * (round + 1) / 2;
+		if (step >= recoder->nsteps || !probe(selection, step))
+		{
+			recode_all(selection);
+			return 0;
+		}
+		if (known_cell(selection) == NULL)
+			unsettled++;
+	}
+	return unsettled;
+}
+
+/*
+ * How many cells of a round there are, where so many classes are left of all those
+ * of some rows.  Rows still to come will need as many; and of the classes that are
+ * left, the same share will be left again, for larger cells, each of which costs as
+ * much as some of these.
+ */
+static double
+expect_cells(const Selection *selection, int rows, int left, int all)
+{
+	double share = all > 0 ? (double) left / all : 0;
+
+	return left * (1 + share * LARGER_CELL) * (rows + selection->rows_left) / rows;
+}
+
+/*
+ * Finds the cells of some rows that come next, and says how many rows these are.
+ * Small cells are looked for first, of all of them: before the large ones are, it
+ * is known how many it takes.
+ */
+static int
+settle_fetched(Selection *selection)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	int fetched = source_fetch(selection->run);
+	int rows = Min(fetched, selection->batch);
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon unknown classes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	Histogram *unknown = find_unknown(selection, rows);
+	int left = unknown->nclasses;
+
+	if (rows < fetched)
+		selection->batch *= 2;
+	selection->rows_left = Max(selection->rows_left - rows, fetched - rows);
+	if (left > 0)
+		anonymizer_learn_distributions(anonymizer);
+	for (int round = 0; left > 0; round++)
+	{
+		lookup_expect_cells(selection->lookup, expect_cells(selection, rows, left, round > 0 ? unknown->nclasses : 0));
+		left = probe_all(selection, unknown, round);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return rows;
+}
+
+/* The cell in which the row at hand is published. */
+static Cell *
+settled_cell(Selection *selection)
+{
+	Cell *cell = known_cell(selection);
+
+	if (cell == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("the source of an anonymization view changed while it was read")));
+	return cell;
+}
+
+static bool
+next_selected(Selection *selection, TupleTableSlot **slot)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (selection->run == NULL)
+			return false;
+		if (!selection->witnessed && !selection->complete && selection->settled-- == 0)
+			selection->settled = settle_fetched(selection) - 1;
+		if (!source_next(selection->run, slot))
+			return false;
+	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
+	memcpy(selection->codes, anonymizer->row.codes, anonymizer->recoder->ncolumns * sizeof(int32));
+	return true;
+}
+
+/*
+ * Finds the groups of all witnesses.  One that is in no group is handed out on the
+ * way, alone: true, and to be called again.
+ */
+static bool
+find_witnesses(Selection *selection, TupleTableSlot **slot)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+
+	while (next_selected(selection, slot))
+	{
+		MemoryContext old;
+		Cell *cell;
+
+		if (!selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer)))
+			continue;
+		if (!anonymizer_groups(anonymizer))
+			return true;
+		old = MemoryContextSwitchTo(anonymizer->context);
+		cell = settled_cell(selection);
+		if (!cell->suppressed && !cell->witnessed)
+			selection->cells = lappend(selection->cells, cell);
+		cell->witnessed = !cell->suppressed;
+		MemoryContextSwitchTo(old);
+	}
+	selection->witnessed = true;
+	lookup_expect_cells(selection->lookup, list_length(selection->cells));
+	return false;
+}
+
+/* The region of a published cell. */
+static List *
+cell_conditions(Selection *selection, const Cell *cell)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	Histogram *classes = anonymizer->classes;
+
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		if (classes->cells[class] == cell)
+			return region_of_codes(anonymizer->aview, anonymizer->recoder, cell->step,
+								   classes->codes + (Size) class * anonymizer->recoder->ncolumns);
+	}
+	return NIL;
+}
+
+/* Starts reading the next group of a witness, or, where a query for each costs too much, all that are left at once. */
+static void
+read_members(Selection *selection)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	Cell *cell;
+
+	end_run(selection);
+	if (selection->cells == NIL)
+		return;
+	cell = linitial(selection->cells);
+	selection->cells = list_delete_first(selection->cells);
+	if (!selection->complete)
+		selection->run = lookup_start(selection->lookup, &anonymizer->published, cell->step, cell_conditions(selection, cell));
+	if (selection->run)
+	{
+		source_hide_order(selection->run);
+		selection->cell = cell;
+		cell->witnessed = false; /* it has been read */
+		return;
+	}
+	selection->cell = NULL;
+	selection->cells = NIL;
+	selection->run = source_start(source_plan(make_query(selection, &anonymizer->published, NIL), false, NULL), NULL, anonymizer->snapshot);
+	source_hide_order(selection->run);
+}
+
+/* The next member of a witness's group. */
+static bool
+next_member(Selection *selection, TupleTableSlot **slot, Cell **cell)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	MemoryContext old;
+
+	for (;;)
+	{
+		while (next_selected(selection, slot))
+		{
+			*cell = anonymizer_groups(anonymizer) ? known_cell(selection) : NULL;
+			if (*cell && (selection->cell ? *cell == selection->cell : (*cell)->witnessed))
+				return true;
+		}
+		old = MemoryContextSwitchTo(anonymizer->context);
+		read_members(selection);
+		MemoryContextSwitchTo(old);
+		if (selection->run == NULL)
+			return false;
+	}
+}
+
+bool
+selection_next(Selection *selection, Datum *values, bool *nulls)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	TupleTableSlot *slot;
+	Cell *cell = NULL;
+
+	if (selection->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
+	{
+		if (!next_member(selection, &slot, &cell))
+			return false;
+	}
+	else if (!selection->witness)
+	{
+		if (!next_selected(selection, &slot))
+			return false;
+		if (anonymizer_groups(anonymizer))
+			cell = settled_cell(selection);
+	}
+	anonymizer_publish(anonymizer, slot, cell, values, nulls);
+	return true;
+}
+
+void
+selection_end(Selection *selection)
+{
+	end_run(selection);
+}

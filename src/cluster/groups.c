@@ -1,0 +1,34 @@
+/*
+ * groups.c
+ *		A list of groups of rows.
+ */
+#include "cluster/groups.h"
+
+#include "utils/memutils.h"
+
+Groups *
+groups_create(int nrows)
+{
+	Groups *groups = palloc(sizeof(Groups));
+
+	groups->rows = palloc_extended(Max((Size) nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	groups->ngroups = 0;
+	groups->capacity = 64;
+	groups->ends = palloc(groups->capacity * sizeof(int32));
+	return groups;
+}
+
+/* The rows may be where they belong already. */
+void
+groups_add(Groups *groups, const int32 *rows, int count)
+{
+	int32 start = group_start(groups, groups->ngroups);
+
+	if (groups->ngroups == groups->capacity)
+	{
+		groups->capacity *= 2;
+		groups->ends = repalloc_huge(groups->ends, (Size) groups->capacity * sizeof(int32));
+	}
+	memmove(groups->rows + start, rows, count * sizeof(int32));
+	groups->ends[groups->ngroups++] = start + count;
+}

@@ -1,0 +1,51 @@
+/*
+ * create.h
+ *		What the creation of an A-view is asked for, by function or by statement.
+ */
+#ifndef KANON_AVIEW_CREATE_H
+#define KANON_AVIEW_CREATE_H
+
+#include "aview/aview.h"
+#include "ddl/position.h"
+#include "policy/profile.h"
+
+#include "access/tupdesc.h"
+
+/* A column and the hierarchy asked for it. */
+typedef struct ColumnRequest
+{
+	char *name;
+	char *dgh; /* null: none */
+	ColumnRole role;
+	int location; /* in the request's text; negative: not there */
+} ColumnRequest;
+
+typedef struct AViewRequest
+{
+	char *name; /* as SQL writes it */
+	char *query;
+	const ErrorText *text; /* the query, or what it was written in */
+	int query_location;	   /* in the text */
+	List *columns;		   /* ColumnRequests */
+	bool has_k;
+	int k;
+	bool has_l;
+	int l; /* 0: not asked for */
+	bool has_t;
+	double t; /* 0: not asked for */
+	ProfileRequest *profile; /* null: none */
+	char *algorithm;
+	char *match;
+	bool materialized;
+	bool has_block_size;
+	int block_size; /* 0: not asked for */
+} AViewRequest;
+
+/* create.c */
+extern Oid aview_create(const AViewRequest *request);
+extern void aview_drop(const char *name);
+
+/* query.c */
+extern char *aview_read_source(const AViewRequest *request, TupleDesc *desc);
+
+#endif

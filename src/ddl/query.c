@@ -1,0 +1,72 @@
+/*
+ * query.c
+ *		The source query of an A-view, checked and described before there is one.
+ */
+#include "ddl/create.h"
+
+#include "executor/spi.h"
+#include "parser/parser.h"
+#include "utils/plancache.h"
+
+/* The source has to be one SELECT, as in CREATE VIEW; it begins at so many bytes. */
+static char *
+check_query(const char *query, int *start)
+{
+	List *statements = raw_parser(query, RAW_PARSE_DEFAULT);
+	RawStmt *statement;
+
+	if (list_length(statements) != 1 || !IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt) ||
+		((SelectStmt *) linitial_node(RawStmt, statements)->stmt)->intoClause)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the source of an anonymization view must be one SELECT")));
+	statement = linitial_node(RawStmt, statements);
+	*start = statement->stmt_location;
+	if (statement->stmt_len == 0)
+		return pstrdup(query + statement->stmt_location);
+	return pnstrdup(query + statement->stmt_location, statement->stmt_len);
+}
+
+/* The columns of the source, without running it. */
+static TupleDesc
+describe_query(const char *query)
+{
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	TupleDesc desc;
+
+	if (plan == NULL)
+		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
+	desc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+	if (desc->natts == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
+				 errmsg("the source has no columns")));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		for (int j = 0; j < i; j++)
+		{
+			if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), NameStr(TupleDescAttr(desc, j)->attname)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("the source has two columns named \"%s\"", NameStr(TupleDescAttr(desc, i)->attname)),
+						 errhint("Give one of them another name with AS.")));
+		}
+	}
+	return desc;
+}
+
+/* The source query and its columns; errors in it are shown where it was written. */
+char *
+aview_read_source(const AViewRequest *request, TupleDesc *desc)
+{
+	ErrorPlace place;
+	char *query;
+	int start = 0;
+
+	error_place_part(&place, request->text, request->query_location);
+	query = check_query(request->query, &start);
+	place.location += start;
+	*desc = describe_query(query);
+	error_place_leave(&place);
+	return query;
+}

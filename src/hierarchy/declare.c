@@ -1,0 +1,289 @@
+/*
+ * declare.c
+ *		The definition of a hierarchy: one row of kanon.dgh, checked.
+ *
+ * The same reading serves the cache and the trigger on the table, so that
+ * whatever way a row comes in, a bad one is refused there and then.
+ */
+#include "hierarchy/catalog.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "commands/sequence.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+
+#include "base/trigger.h"
+
+PG_FUNCTION_INFO_V1(kanon_dgh_check);
+PG_FUNCTION_INFO_V1(kanon_dgh_changed);
+
+#define PREFIX_MAX_LENGTH DGH_MAX_HEIGHT
+
+static const char *const unit_names[] = {"day", "month", "quarter", "year", "decade", "century"};
+
+static const struct
+{
+	const char *name;
+	const DghMethods *methods;
+} kinds[] = {
+	[DGH_TREE] = {"tree", &dgh_tree_methods},
+	[DGH_INTERVAL] = {"interval", &dgh_interval_methods},
+	[DGH_DATE] = {"date", &dgh_date_methods},
+	[DGH_PREFIX] = {"prefix", &dgh_prefix_methods},
+};
+
+static void
+pg_attribute_noreturn()
+	bad_definition(const Dgh *dgh, const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid definition of hierarchy \"%s\": %s", dgh->name, rule)));
+}
+
+/* A column that this kind of hierarchy needs. */
+static Datum
+needed(HeapTuple row, TupleDesc desc, int column, const Dgh *dgh)
+{
+	bool isnull;
+	Datum value = heap_getattr(row, column, desc, &isnull);
+
+	if (isnull)
+		bad_definition(dgh, psprintf("%s must not be null",
+									 NameStr(TupleDescAttr(desc, column - 1)->attname)));
+	return value;
+}
+
+static Datum *
+needed_array(HeapTuple row, TupleDesc desc, int column, Oid type, const Dgh *dgh, int *count)
+{
+	ArrayType *array = DatumGetArrayTypeP(needed(row, desc, column, dgh));
+	const char *name = NameStr(TupleDescAttr(desc, column - 1)->attname);
+	Datum *elements;
+
+	if (ARR_NDIM(array) != 1 || array_contains_nulls(array))
+		bad_definition(dgh, psprintf("%s must be a list without nulls, with at least one element", name));
+	deconstruct_array(array, type, -1, false, TYPALIGN_INT, &elements, NULL, count);
+	return elements;
+}
+
+static char *
+numeric_text(Numeric number)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
+}
+
+static bool
+numeric_is(PGFunction relation, Numeric a, Numeric b)
+{
+	return DatumGetBool(DirectFunctionCall2(relation, NumericGetDatum(a), NumericGetDatum(b)));
+}
+
+/* The numbers as int64, where all of them are whole and far from its limits. */
+static void
+read_whole_widths(Dgh *dgh, int count)
+{
+	int64 *widths = palloc(count * sizeof(int64));
+
+	for (int i = -1; i < count; i++)
+	{
+		Datum value = gen_numeric_interval(GEN_POINT, i < 0 ? dgh->origin : dgh->widths[i],
+										   i < 0 ? dgh->origin : dgh->widths[i]);
+		GenView view;
+
+		gen_view(value, &view);
+		if (view.kind != GEN_INT || view.ilo <= -DGH_SAFE_WHOLE || view.ilo >= DGH_SAFE_WHOLE)
+			return;
+		if (i < 0)
+			dgh->int_origin = view.ilo;
+		else
+			widths[i] = view.ilo;
+	}
+	dgh->int_widths = widths;
+}
+
+static void
+read_interval(HeapTuple row, TupleDesc desc, Dgh *dgh)
+{
+	Numeric zero = int64_to_numeric(0);
+	int count;
+	Datum *widths = needed_array(row, desc, Anum_dgh_widths, NUMERICOID, dgh, &count);
+
+	if (count >= DGH_MAX_HEIGHT)
+		bad_definition(dgh, psprintf("%d widths are more than %d", count, DGH_MAX_HEIGHT - 1));
+	dgh->origin = DatumGetNumericCopy(needed(row, desc, Anum_dgh_origin, dgh));
+	dgh->widths = palloc(count * sizeof(Numeric));
+	if (numeric_is_nan(dgh->origin) || numeric_is_inf(dgh->origin))
+		bad_definition(dgh, psprintf("the origin %s is not a finite number", numeric_text(dgh->origin)));
+	for (int i = 0; i < count; i++)
+	{
+		Numeric width = dgh->widths[i] = DatumGetNumericCopy(widths[i]);
+
+		if (numeric_is_nan(width) || numeric_is_inf(width) || !numeric_is(numeric_gt, width, zero))
+			bad_definition(dgh, psprintf("the width %s is not a positive number", numeric_text(width)));
+		if (i == 0)
+			continue;
+		if (!numeric_is(numeric_gt, width, dgh->widths[i - 1]) ||
+			!numeric_is(numeric_eq, zero,
+						DatumGetNumeric(DirectFunctionCall2(numeric_mod, NumericGetDatum(width),
+															NumericGetDatum(dgh->widths[i - 1])))))
+			bad_definition(dgh, psprintf("the width %s is not a larger multiple of the width %s before it",
+										 numeric_text(width), numeric_text(dgh->widths[i - 1])));
+	}
+	read_whole_widths(dgh, count);
+	dgh->height = count + 1;
+}
+
+static DateUnit
+parse_unit(const Dgh *dgh, const char *name)
+{
+	for (int unit = 0; unit < (int) lengthof(unit_names); unit++)
+	{
+		if (pg_strcasecmp(name, unit_names[unit]) == 0)
+			return (DateUnit) unit;
+	}
+	bad_definition(dgh, psprintf("\"%s\" is not one of day, month, quarter, year, decade, century", name));
+}
+
+/* Level 0 is the day in any case, so that a first unit "day" names no further level. */
+static void
+read_date(HeapTuple row, TupleDesc desc, Dgh *dgh)
+{
+	int count;
+	Datum *units = needed_array(row, desc, Anum_dgh_units, TEXTOID, dgh, &count);
+	int levels = 0;
+
+	dgh->units = palloc(count * sizeof(DateUnit));
+	for (int i = 0; i < count; i++)
+	{
+		DateUnit unit = parse_unit(dgh, TextDatumGetCString(units[i]));
+		DateUnit below = levels > 0 ? dgh->units[levels - 1] : UNIT_DAY;
+
+		if (unit < below || (unit == below && i > 0))
+			bad_definition(dgh, psprintf("the unit %s is not coarser than the unit before it",
+										 unit_names[unit]));
+		if (unit != UNIT_DAY)
+			dgh->units[levels++] = unit;
+	}
+	dgh->height = levels + 1;
+}
+
+static void
+read_prefix(HeapTuple row, TupleDesc desc, Dgh *dgh)
+{
+	int length = DatumGetInt32(needed(row, desc, Anum_dgh_length, dgh));
+
+	dgh->mask = TextDatumGetCString(needed(row, desc, Anum_dgh_mask, dgh));
+	if (length < 1 || length > PREFIX_MAX_LENGTH)
+		bad_definition(dgh, psprintf("the length %d is not between 1 and %d", length, PREFIX_MAX_LENGTH));
+	if (pg_mbstrlen(dgh->mask) != 1)
+		bad_definition(dgh, psprintf("the mask \"%s\" is not a single character", dgh->mask));
+	dgh->height = length;
+}
+
+/* Reads all of the definition but a tree's edges, into the current context. */
+void
+dgh_read_definition(HeapTuple row, TupleDesc desc, Dgh *dgh)
+{
+	char *kind;
+
+	dgh->name = "";
+	dgh->id = DatumGetInt32(needed(row, desc, Anum_dgh_id, dgh));
+	dgh->name = TextDatumGetCString(needed(row, desc, Anum_dgh_name, dgh));
+	dgh->generation = DatumGetInt32(needed(row, desc, Anum_dgh_generation, dgh));
+	if (dgh->name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("the name of a hierarchy must not be empty")));
+
+	kind = TextDatumGetCString(needed(row, desc, Anum_dgh_kind, dgh));
+	for (dgh->kind = DGH_TREE; dgh->kind < lengthof(kinds); dgh->kind++)
+	{
+		if (strcmp(kind, kinds[dgh->kind].name) == 0)
+			break;
+	}
+	if (dgh->kind == lengthof(kinds))
+		bad_definition(dgh, psprintf("\"%s\" is not one of tree, interval, date, prefix", kind));
+	dgh->methods = kinds[dgh->kind].methods;
+	if (dgh->kind == DGH_INTERVAL)
+		read_interval(row, desc, dgh);
+	else if (dgh->kind == DGH_DATE)
+		read_date(row, desc, dgh);
+	else if (dgh->kind == DGH_PREFIX)
+		read_prefix(row, desc, dgh);
+	dgh->diameter = 2 * dgh->height;
+}
+
+/* Does another hierarchy have this name? */
+static void
+refuse_taken_name(const Dgh *dgh)
+{
+	HeapTuple other = dgh_fetch_row(dgh->name, 0, NULL);
+
+	if (other && dgh_row_id(other) != dgh->id)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("hierarchy \"%s\" already exists", dgh->name)));
+}
+
+/* A value made with a hierarchy refers to it by id and trusts what kind it is. */
+static void
+refuse_other_hierarchy(HeapTuple old, TupleDesc desc, const Dgh *dgh)
+{
+	Dgh before = {0};
+
+	dgh_read_definition(old, desc, &before);
+	if (before.id != dgh->id)
+		bad_definition(dgh, psprintf("the id %d cannot change", before.id));
+	if (before.kind != dgh->kind)
+		bad_definition(dgh, psprintf("the kind %s cannot change", kinds[before.kind].name));
+}
+
+/* The row with a generation that no row ever had. */
+static HeapTuple
+with_new_generation(HeapTuple row, TupleDesc desc)
+{
+	int columns[1] = {Anum_dgh_generation};
+	Datum values[1] = {Int32GetDatum((int32) nextval_internal(kanon_relation(DGH_GENERATION_SEQUENCE), false))};
+	bool nulls[1] = {false};
+
+	return heap_modify_tuple_by_cols(row, desc, 1, columns, values, nulls);
+}
+
+/*
+ * BEFORE INSERT OR UPDATE FOR EACH ROW on kanon.dgh: refuses bad definitions and
+ * gives others their generation.
+ */
+Datum
+kanon_dgh_check(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = kanon_trigger(fcinfo, DGH_TABLE, true);
+	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
+	bool update = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event);
+	HeapTuple row = with_new_generation(update ? trigger->tg_newtuple : trigger->tg_trigtuple, desc);
+	Dgh dgh = {0};
+
+	dgh_read_definition(row, desc, &dgh);
+	if (update)
+		refuse_other_hierarchy(trigger->tg_trigtuple, desc, &dgh);
+	refuse_taken_name(&dgh);
+	return PointerGetDatum(row);
+}
+
+/*
+ * AFTER any change of kanon.dgh, FOR EACH STATEMENT: all backends look again.
+ * The message goes out with the commit and is lost with a rollback, as it
+ * must be.
+ */
+Datum
+kanon_dgh_changed(PG_FUNCTION_ARGS)
+{
+	CacheInvalidateRelcache(kanon_trigger(fcinfo, DGH_TABLE, false)->tg_relation);
+	return PointerGetDatum(NULL);
+}

@@ -1,0 +1,303 @@
+/*
+ * join_planner.c
+ *		Paths for joins by AVLIKE.
+ */
+#include "join/join.h"
+
+#include "catalog/namespace.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "hierarchy/catalog.h"
+
+static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans);
+
+static const CustomPathMethods join_path_methods = {
+	.CustomName = "AVLIKE Join",
+	.PlanCustomPath = plan_join,
+};
+
+const CustomScanMethods avlike_join_methods = {
+	.CustomName = "AVLIKE Join",
+	.CreateCustomScanState = avlike_join_create_state,
+};
+
+static set_join_pathlist_hook_type next_join_pathlist_hook = NULL;
+static bool enable_avlike_join = true;
+
+/* Is this a function of ours that says AVLIKE? */
+static bool
+is_avlike(Oid function)
+{
+	char *name;
+
+	if (get_func_namespace(function) != get_namespace_oid(KANON_SCHEMA, true))
+		return false;
+	name = get_func_name(function);
+	return name && strcmp(name, "avlike") == 0;
+}
+
+/* Does a clause say that a value of one side is AVLIKE one of the other? */
+static bool
+joins_by_avlike(const RestrictInfo *info, const RelOptInfo *outer, const RelOptInfo *inner, bool *outer_is_left)
+{
+	OpExpr *clause = (OpExpr *) info->clause;
+
+	if (!IsA(clause, OpExpr) || !info->can_join || info->pseudoconstant || info->security_level > 0 ||
+		!is_avlike(get_opcode(clause->opno)))
+		return false;
+	*outer_is_left = bms_is_subset(info->left_relids, outer->relids);
+	if (*outer_is_left)
+		return bms_is_subset(info->right_relids, inner->relids);
+	return bms_is_subset(info->left_relids, inner->relids) && bms_is_subset(info->right_relids, outer->relids);
+}
+
+/* Conditions of an outer join make pairs; those that were written after it, in WHERE, only pass or drop its rows. */
+static bool
+makes_pairs(RestrictInfo *info, JoinType jointype, const RelOptInfo *joinrel)
+{
+	return !IS_OUTER_JOIN(jointype) || !RINFO_IS_PUSHED_DOWN(info, joinrel->relids);
+}
+
+/* What a join does with its conditions. */
+typedef struct JoinConditions
+{
+	List *keys;	  /* by AVLIKE */
+	List *filter; /* others that make pairs */
+	List *after;  /* on rows of the join */
+} JoinConditions;
+
+static void
+split_conditions(List *clauses, JoinType jointype, const RelOptInfo *joinrel, CustomPath *path, JoinConditions *conditions)
+{
+	RelOptInfo *outer = ((Path *) linitial(path->custom_paths))->parent;
+	RelOptInfo *inner = ((Path *) lsecond(path->custom_paths))->parent;
+	bool outer_is_left;
+	ListCell *cell;
+
+	memset(conditions, 0, sizeof(JoinConditions));
+	foreach (cell, clauses)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, cell);
+
+		if (!makes_pairs(info, jointype, joinrel))
+			conditions->after = lappend(conditions->after, info);
+		else if (joins_by_avlike(info, outer, inner, &outer_is_left))
+			conditions->keys = lappend(conditions->keys, info);
+		else
+			conditions->filter = lappend(conditions->filter, info);
+	}
+}
+
+/* Both sides once, each value's matches once, and what comes out of it. */
+static void
+cost_join(PlannerInfo *root, CustomPath *path, const JoinConditions *conditions)
+{
+	Path *outer = linitial(path->custom_paths);
+	Path *inner = lsecond(path->custom_paths);
+	Cost lookup = list_length(conditions->keys) * 2 * cpu_operator_cost;
+	QualCost qual;
+
+	cost_qual_eval(&qual, list_concat_copy(conditions->filter, conditions->after), root);
+	path->path.startup_cost = inner->total_cost + outer->startup_cost + inner->rows * lookup + qual.startup;
+	path->path.total_cost = path->path.startup_cost + outer->total_cost - outer->startup_cost + outer->rows * lookup +
+							path->path.rows * (cpu_tuple_cost + list_length(conditions->keys) * cpu_operator_cost + qual.per_tuple);
+}
+
+static bool
+is_usable(const Path *path)
+{
+	return path && path->param_info == NULL;
+}
+
+static void
+add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+			  JoinPathExtraData *extra)
+{
+	CustomPath *path;
+	JoinConditions conditions;
+
+	/* Conditions without columns would get lost: PostgreSQL checks them apart, but only for joins of its own. */
+	if (!is_usable(outer->cheapest_total_path) || !is_usable(inner->cheapest_total_path) ||
+		extract_actual_clauses(extra->restrictlist, true) != NIL)
+		return;
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.rows = joinrel->rows;
+	path->flags = KANON_PATH_PROJECTS;
+	path->methods = &join_path_methods;
+	path->custom_paths = list_make2(outer->cheapest_total_path, inner->cheapest_total_path);
+	path->custom_private = list_make2(makeInteger(jointype), extra->restrictlist);
+	split_conditions(extra->restrictlist, jointype, joinrel, path, &conditions);
+	if (conditions.keys == NIL)
+		return;
+	cost_join(root, path, &conditions);
+	add_path(joinrel, &path->path);
+}
+
+static bool
+can_join(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_INNER:
+		case JOIN_SEMI:
+		case JOIN_LEFT:
+		case JOIN_RIGHT:
+		case JOIN_FULL:
+		case JOIN_ANTI:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Only where nothing has to be read again for a row that changed meanwhile. */
+static void
+add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+			   JoinPathExtraData *extra)
+{
+	if (next_join_pathlist_hook)
+		next_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
+	if (enable_avlike_join && can_join(jointype) && root->parse->commandType == CMD_SELECT && root->rowMarks == NIL &&
+		bms_is_empty(joinrel->lateral_relids))
+		add_join_path(root, joinrel, outer, inner, jointype, extra);
+}
+
+/* The columns of both sides, one after the other. */
+static List *
+columns_of(List *plans)
+{
+	List *columns = NIL;
+	ListCell *plan;
+	ListCell *cell;
+
+	foreach (plan, plans)
+	{
+		foreach (cell, ((Plan *) lfirst(plan))->targetlist)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+			columns = lappend(columns, makeTargetEntry(copyObject(entry->expr), list_length(columns) + 1, NULL, false));
+		}
+	}
+	return columns;
+}
+
+/* Are these one column, whatever outer joins may have made null of it? */
+static bool
+same_column(const Node *a, const Node *b)
+{
+	if (IsA(a, Var) && IsA(b, Var))
+		return ((const Var *) a)->varno == ((const Var *) b)->varno && ((const Var *) a)->varattno == ((const Var *) b)->varattno;
+	return IsA(a, PlaceHolderVar) && IsA(b, PlaceHolderVar) &&
+		   ((const PlaceHolderVar *) a)->phid == ((const PlaceHolderVar *) b)->phid;
+}
+
+static TargetEntry *
+find_column(List *columns, const Node *wanted)
+{
+	ListCell *cell;
+
+	foreach (cell, columns)
+	{
+		if (same_column((Node *) lfirst_node(TargetEntry, cell)->expr, wanted))
+			return lfirst(cell);
+	}
+	return NULL;
+}
+
+/*
+ * From PostgreSQL 16 on, a column says which outer joins may have made it null,
+ * and one node may not have it in two ways: it gets the way of what is computed
+ * from the join's rows.
+ */
+static void
+show_as_used(List *columns, List *used)
+{
+	ListCell *cell;
+
+	foreach (cell, pull_var_clause((Node *) used, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		TargetEntry *entry = find_column(columns, lfirst(cell));
+
+		if (entry)
+			entry->expr = copyObject(lfirst(cell));
+		else if (IsA(lfirst(cell), PlaceHolderVar))
+			show_as_used(columns, list_make1(((PlaceHolderVar *) lfirst(cell))->phexpr));
+	}
+}
+
+/* An expression over columns, as they are shown. */
+static Node *
+as_shown(Node *node, void *columns)
+{
+	TargetEntry *entry;
+
+	if (node == NULL)
+		return NULL;
+	entry = IsA(node, Var) || IsA(node, PlaceHolderVar) ? find_column(columns, node) : NULL;
+	if (entry)
+		return (Node *) copyObject(entry->expr);
+	return expression_tree_mutator(node, as_shown, columns);
+}
+
+static List *
+clauses_as_shown(List *infos, List *columns)
+{
+	return (List *) as_shown((Node *) extract_actual_clauses(infos, false), columns);
+}
+
+static Plan *
+plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	RelOptInfo *outer = ((Path *) linitial(path->custom_paths))->parent;
+	RelOptInfo *inner = ((Path *) lsecond(path->custom_paths))->parent;
+	JoinType jointype = intVal(linitial(path->custom_private));
+	List *sides = NIL;
+	JoinConditions conditions;
+	ListCell *cell;
+
+	split_conditions(lsecond(path->custom_private), jointype, rel, path, &conditions);
+	foreach (cell, conditions.keys)
+	{
+		bool outer_is_left = false;
+
+		(void) joins_by_avlike(lfirst(cell), outer, inner, &outer_is_left);
+		sides = lappend_int(sides, outer_is_left);
+	}
+	scan->custom_scan_tlist = columns_of(plans);
+	show_as_used(scan->custom_scan_tlist, extract_actual_clauses(conditions.after, false));
+	show_as_used(scan->custom_scan_tlist, rel->reltarget->exprs); /* the list may be left to others */
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = clauses_as_shown(conditions.after, scan->custom_scan_tlist);
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->methods = &avlike_join_methods;
+	scan->custom_plans = plans;
+	scan->custom_exprs = list_make2(clauses_as_shown(conditions.keys, scan->custom_scan_tlist),
+									clauses_as_shown(conditions.filter, scan->custom_scan_tlist));
+	scan->custom_private = list_make2(makeInteger(jointype), sides);
+	return (Plan *) scan;
+}
+
+void
+avlike_join_init(void)
+{
+	DefineCustomBoolVariable("kanon.enable_avlike_join", "Lets the planner join by AVLIKE without comparing every pair.",
+							 "Joins give the same rows without it; this is for tests.",
+							 &enable_avlike_join, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	RegisterCustomScanMethods(&avlike_join_methods);
+	next_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = add_join_paths;
+}

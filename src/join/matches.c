@@ -1,0 +1,420 @@
+/*
+ * matches.c
+ *		Finding the values that match a value.
+ */
+#include "join/matches.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "hierarchy/generalized.h"
+
+typedef struct ValueType
+{
+	Oid type;
+	int16 typlen;
+	bool typbyval;
+} ValueType;
+
+/*
+ * Values are the same that have the same bytes.  Those of variable length, which
+ * generalized ones are, are in place already: datum_image_eq() would ask each time.
+ */
+static inline uint32
+hash_value(const ValueType *type, Datum value)
+{
+	if (type->typlen == -1)
+		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+	return datum_image_hash(value, type->typbyval, type->typlen);
+}
+
+static inline bool
+same_value(const ValueType *type, Datum a, Datum b)
+{
+	if (type->typlen == -1)
+		return VARSIZE_ANY_EXHDR(DatumGetPointer(a)) == VARSIZE_ANY_EXHDR(DatumGetPointer(b)) &&
+			   memcmp(VARDATA_ANY(DatumGetPointer(a)), VARDATA_ANY(DatumGetPointer(b)), VARSIZE_ANY_EXHDR(DatumGetPointer(a))) == 0;
+	return datum_image_eq(a, b, type->typbyval, type->typlen);
+}
+
+/* A value that is neither compressed nor elsewhere. */
+static inline Datum
+in_place(const ValueType *type, Datum value)
+{
+	return type->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)) : value;
+}
+
+typedef struct SeenEntry
+{
+	Datum value;
+	uint32 hash;
+	int32 number;
+	char status;
+} SeenEntry;
+
+#define VALUE_TYPE(tb) ((const ValueType *) (tb)->private_data)
+
+#define SH_PREFIX seen
+#define SH_ELEMENT_TYPE SeenEntry
+#define SH_KEY_TYPE Datum
+#define SH_KEY value
+#define SH_HASH_KEY(tb, k) hash_value(VALUE_TYPE(tb), k)
+#define SH_EQUAL(tb, a, b) same_value(VALUE_TYPE(tb), a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* Where a value stands, if it stands on a line: what it covers is [lo, hi] of it. */
+typedef struct Place
+{
+	int kind; /* a GenKind; GEN_ANY: on no line */
+	int32 dgh;
+	int32 generation;
+	int64 lo;
+	int64 hi;
+	int number;	 /* of the value */
+	int64 reach; /* in order: the largest hi of its half, for the search */
+} Place;
+
+struct Matches
+{
+	MemoryContext context;
+	MemoryContext work; /* reset after each comparison */
+	bool outer_is_left;
+	FmgrInfo function;
+	Oid collation;
+	Oid generalized;
+
+	ValueType inner_type;
+	struct seen_hash *inner_seen;
+	int ninner;
+	int room;
+	Datum *inner;
+	Place *places; /* from the first search on line by line, each in the order of lo; before, by number */
+	int nlines; /* 0: not ordered yet */
+	int *ends;	/* of each line, among places */
+
+	ValueType outer_type;
+	MemoryContext cache; /* of what is known of outer values, which may be forgotten */
+	struct seen_hash *outer_seen;
+	int nouter;
+	int outer_room;
+	MatchList *lists; /* by the number of an outer value */
+};
+
+static void
+read_type(Node *argument, ValueType *type)
+{
+	type->type = getBaseType(exprType(argument));
+	get_typlenbyval(type->type, &type->typlen, &type->typbyval);
+}
+
+#define FIRST_VALUES 64
+
+void
+matches_forget_outer(Matches *matches)
+{
+	MemoryContext old;
+
+	MemoryContextReset(matches->cache);
+	old = MemoryContextSwitchTo(matches->cache);
+	matches->outer_seen = seen_create(matches->cache, FIRST_VALUES, &matches->outer_type);
+	matches->outer_room = FIRST_VALUES;
+	matches->lists = palloc(matches->outer_room * sizeof(MatchList));
+	matches->nouter = 0;
+	MemoryContextSwitchTo(old);
+}
+
+Matches *
+matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
+{
+	Matches *matches = palloc0(sizeof(Matches));
+
+	matches->context = CurrentMemoryContext;
+	matches->work = AllocSetContextCreate(CurrentMemoryContext, "kanon comparison", ALLOCSET_SMALL_SIZES);
+	matches->outer_is_left = outer_is_left;
+	matches->collation = clause->inputcollid;
+	matches->generalized = kanon_generalized_type();
+	set_opfuncid(clause);
+	fmgr_info(clause->opfuncid, &matches->function);
+	fmgr_info_set_expr((Node *) clause, &matches->function);
+	read_type(outer_is_left ? lsecond(clause->args) : linitial(clause->args), &matches->inner_type);
+	read_type(outer_is_left ? linitial(clause->args) : lsecond(clause->args), &matches->outer_type);
+	matches->inner_seen = seen_create(CurrentMemoryContext, FIRST_VALUES, &matches->inner_type);
+	matches->room = FIRST_VALUES;
+	matches->inner = palloc(matches->room * sizeof(Datum));
+	matches->places = palloc(matches->room * sizeof(Place));
+	matches->cache = AllocSetContextCreate(cache, "kanon matches", ALLOCSET_DEFAULT_SIZES);
+	matches_forget_outer(matches);
+	return matches;
+}
+
+static void
+stand_on(Place *place, int kind, int64 lo, int64 hi)
+{
+	place->kind = kind;
+	place->lo = lo;
+	place->hi = hi;
+}
+
+static void
+find_place(const Matches *matches, const ValueType *type, Datum value, Place *place)
+{
+	GenView view;
+
+	memset(place, 0, sizeof(Place));
+	switch (type->type)
+	{
+		case INT2OID:
+			stand_on(place, GEN_INT, DatumGetInt16(value), DatumGetInt16(value));
+			return;
+		case INT4OID:
+			stand_on(place, GEN_INT, DatumGetInt32(value), DatumGetInt32(value));
+			return;
+		case INT8OID:
+			stand_on(place, GEN_INT, DatumGetInt64(value), DatumGetInt64(value));
+			return;
+		default:
+			break;
+	}
+	if (type->type != matches->generalized)
+		return;
+	gen_view(value, &view);
+	if (view.kind == GEN_NODE && view.generation != 0 && !(view.flags & (GEN_IS_ROOT | GEN_UNKNOWN)))
+	{
+		stand_on(place, GEN_NODE, view.lo, (int64) view.hi - 1);
+		place->dgh = view.dgh;
+		place->generation = view.generation;
+	}
+	else if (view.kind == GEN_INT || view.kind == GEN_DATE)
+		stand_on(place, view.kind, view.flags & GEN_LOWER_INF ? PG_INT64_MIN : view.ilo,
+				 view.flags & GEN_UPPER_INF ? PG_INT64_MAX : view.ihi);
+	gen_view_free(&view);
+}
+
+/* The number of a value among those seen, as many as count; new ones are copied to stay with them. */
+static int
+number_of(struct seen_hash *seen, const ValueType *type, Datum *value, int count)
+{
+	bool found;
+	SeenEntry *entry = seen_insert(seen, *value, &found);
+
+	if (!found)
+	{
+		MemoryContext old = MemoryContextSwitchTo(seen->ctx);
+
+		*value = entry->value = datumCopy(*value, type->typbyval, type->typlen);
+		entry->number = count;
+		MemoryContextSwitchTo(old);
+	}
+	return entry->number;
+}
+
+int
+matches_add_inner(Matches *matches, Datum value)
+{
+	int number;
+
+	value = in_place(&matches->inner_type, value);
+	number = number_of(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
+	if (number < matches->ninner)
+		return number;
+	if (matches->ninner == matches->room)
+	{
+		matches->room *= 2;
+		matches->inner = repalloc_huge(matches->inner, matches->room * sizeof(Datum));
+		matches->places = repalloc_huge(matches->places, matches->room * sizeof(Place));
+	}
+	matches->inner[number] = value;
+	find_place(matches, &matches->inner_type, value, &matches->places[number]);
+	matches->places[number].number = number;
+	matches->ninner++;
+	return number;
+}
+
+int
+matches_count_inner(const Matches *matches)
+{
+	return matches->ninner;
+}
+
+static int
+compare_lines(const Place *a, const Place *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->dgh != b->dgh)
+		return a->dgh < b->dgh ? -1 : 1;
+	return a->generation < b->generation ? -1 : a->generation > b->generation;
+}
+
+static int
+compare_places(const void *left, const void *right)
+{
+	const Place *a = left;
+	const Place *b = right;
+	int order = compare_lines(a, b);
+
+	if (order != 0)
+		return order;
+	return a->lo < b->lo ? -1 : a->lo > b->lo;
+}
+
+/* A stretch of places is a tree: its middle, and the stretches on both sides. */
+static int64
+set_reach(Place *places, int from, int to)
+{
+	int middle = from + (to - from) / 2;
+	int64 before;
+	int64 after;
+
+	if (from >= to)
+		return PG_INT64_MIN;
+	before = set_reach(places, from, middle);
+	after = set_reach(places, middle + 1, to);
+	places[middle].reach = Max(places[middle].hi, Max(before, after));
+	return places[middle].reach;
+}
+
+static void
+order_places(Matches *matches)
+{
+	Place *places = matches->places;
+
+	qsort(places, matches->ninner, sizeof(Place), compare_places);
+	matches->ends = palloc_extended(Max(matches->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
+	for (int from = 0, to = 1; to <= matches->ninner; to++)
+	{
+		if (to < matches->ninner && compare_lines(&places[from], &places[to]) == 0)
+			continue;
+		(void) set_reach(places, from, to);
+		matches->ends[matches->nlines++] = to;
+		from = to;
+	}
+}
+
+/* Appends the inner value at a place if it matches. */
+static void
+compare(Matches *matches, Datum value, int at, MatchList *list, int *room)
+{
+	int number = matches->places[at].number;
+	Datum inner = matches->inner[number];
+	MemoryContext old = MemoryContextSwitchTo(matches->work);
+	bool matched = DatumGetBool(FunctionCall2Coll(&matches->function, matches->collation,
+												  matches->outer_is_left ? value : inner,
+												  matches->outer_is_left ? inner : value));
+
+	MemoryContextReset(matches->work);
+	MemoryContextSwitchTo(old);
+	if (!matched)
+		return;
+	if (list->count == *room)
+	{
+		*room *= 2;
+		list->values = repalloc_huge(list->values, *room * sizeof(int));
+	}
+	list->values[list->count++] = number;
+}
+
+typedef struct Search
+{
+	Matches *matches;
+	Datum value;
+	const Place *place;
+	MatchList *list;
+	int room;
+} Search;
+
+/* All on the same line that overlap. */
+static void
+search_line(Search *search, int from, int to)
+{
+	int middle = from + (to - from) / 2;
+	const Place *places = search->matches->places;
+
+	if (from >= to || places[middle].reach < search->place->lo)
+		return;
+	search_line(search, from, middle);
+	if (places[middle].lo > search->place->hi)
+		return;
+	if (places[middle].hi >= search->place->lo)
+		compare(search->matches, search->value, middle, search->list, &search->room);
+	search_line(search, middle + 1, to);
+}
+
+static int
+compare_numbers(const void *left, const void *right)
+{
+	int a = *(const int *) left;
+	int b = *(const int *) right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Compares an outer value with all that it could match: its own line where it overlaps, and every other. */
+static void
+find_matches(Matches *matches, Datum value, MatchList *list)
+{
+	Place place;
+	Search search = {matches, value, &place, list, FIRST_VALUES};
+
+	list->count = 0;
+	list->values = palloc(search.room * sizeof(int));
+	find_place(matches, &matches->outer_type, value, &place);
+	for (int line = 0, from = 0; line < matches->nlines; from = matches->ends[line++])
+	{
+		int to = matches->ends[line];
+
+		CHECK_FOR_INTERRUPTS();
+		if (place.kind != GEN_ANY && compare_lines(&place, &matches->places[from]) == 0)
+			search_line(&search, from, to);
+		else
+		{
+			for (int at = from; at < to; at++)
+				compare(matches, value, at, list, &search.room);
+		}
+	}
+	qsort(list->values, list->count, sizeof(int), compare_numbers);
+}
+
+int
+matches_add_outer(Matches *matches, Datum value)
+{
+	MemoryContext old;
+	int number;
+
+	value = in_place(&matches->outer_type, value);
+	number = number_of(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
+	if (number < matches->nouter)
+		return number;
+	if (matches->nlines == 0)
+	{
+		old = MemoryContextSwitchTo(matches->context);
+		order_places(matches);
+		MemoryContextSwitchTo(old);
+	}
+	old = MemoryContextSwitchTo(matches->cache);
+	if (matches->nouter == matches->outer_room)
+	{
+		matches->outer_room *= 2;
+		matches->lists = repalloc_huge(matches->lists, matches->outer_room * sizeof(MatchList));
+	}
+	find_matches(matches, value, &matches->lists[number]);
+	matches->nouter++;
+	MemoryContextSwitchTo(old);
+	return number;
+}
+
+const MatchList *
+matches_of_outer(const Matches *matches, int number)
+{
+	return &matches->lists[number];
+}

@@ -1,0 +1,292 @@
+/*
+ * stored_rows.c
+ *		Reading published rows from stored groups.
+ */
+#include "matview/stored.h"
+
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "policy/consent.h"
+
+typedef struct WitnessedGroup
+{
+	int64 group;
+	char status;
+} WitnessedGroup;
+
+#define SH_PREFIX witnessed
+#define SH_ELEMENT_TYPE WitnessedGroup
+#define SH_KEY_TYPE int64
+#define SH_KEY group
+#define SH_HASH_KEY(tb, k) murmurhash32((uint32) (k) ^ (uint32) ((k) >> 32))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+struct StoredRows
+{
+	MemoryContext context;
+	AView *view;
+	Snapshot snapshot;
+	Bitmapset *wanted;
+	bool raw; /* the columns as they are, too */
+	bool keeps_order;
+	RowLayout layout;
+	TupleTableSlot *current;
+	Dictionary **dictionaries; /* per column of the view that is generalized here */
+	StoredWitness witness; /* null: nobody asks for one */
+	void *witness_arg;
+	struct witnessed_hash *witnessed; /* groups that have one */
+	MemoryContext run_context;
+	SourceRun *run;
+};
+
+/* The columns as they are, the group, and the k that a row asks for. */
+static Bitmapset *
+add_raw(const AView *stored, Bitmapset *columns)
+{
+	columns = bms_add_range(columns, stored->raw, stored->raw + stored->ncolumns);
+	return stored_is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
+}
+
+StoredRows *
+storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot)
+{
+	StoredRows *rows = palloc0(sizeof(StoredRows));
+	Bitmapset *columns;
+	int column = -1;
+
+	rows->context = CurrentMemoryContext;
+	rows->view = stored_view(aview);
+	rows->snapshot = snapshot;
+	rows->wanted = bms_copy(wanted);
+	rows->dictionaries = palloc0(aview->ncolumns * sizeof(Dictionary *));
+	rows->run_context = AllocSetContextCreate(CurrentMemoryContext, "kanon stored rows", ALLOCSET_DEFAULT_SIZES);
+	while ((column = bms_next_member(wanted, column)) >= 0)
+	{
+		const AViewColumn *c = &aview->columns[column];
+
+		if (c->role == ROLE_SENSITIVE)
+			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
+	}
+	rows->raw = raw;
+	columns = consent_add_profile(rows->view, bms_copy(wanted));
+	if (raw)
+		columns = add_raw(rows->view, columns);
+	columns = consent_add_choices(rows->view, columns);
+	if (rows->view->profile && rows->view->profile->shown >= 0)
+		columns = bms_add_member(columns, rows->view->profile->shown);
+	/* Rows are rows, even if nothing of them is wanted. */
+	if (bms_is_empty(columns))
+		columns = bms_make_singleton(0);
+	row_layout(&rows->layout, rows->view, columns);
+	return rows;
+}
+
+void
+storedrows_keep_order(StoredRows *rows)
+{
+	rows->keeps_order = true;
+}
+
+void
+storedrows_ask_witness(StoredRows *rows, StoredWitness witness, void *arg)
+{
+	const AView *view = rows->view;
+
+	rows->witness = witness;
+	rows->witness_arg = arg;
+	for (int i = 0; i < view->nquasi; i++)
+	{
+		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
+
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+	}
+}
+
+static int64
+group_of(const StoredRows *rows, TupleTableSlot *slot)
+{
+	return DatumGetInt64(slot->tts_values[rows->layout.place[rows->view->raw + rows->view->ncolumns]]);
+}
+
+/* Is a row a witness?  What its owner does not let be seen is NULL. */
+static bool
+is_witness(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
+{
+	const AView *view = rows->view;
+
+	for (int i = 0; i < view->nquasi; i++)
+	{
+		int column = view->quasi[i];
+		int place = rows->layout.place[view->raw + column];
+		Dictionary *dictionary = rows->dictionaries[column];
+
+		nulls[column] = slot->tts_isnull[place] || !consent_given(view, &rows->layout, slot, column);
+		if (!nulls[column])
+		{
+			/* First: a new code may move the values. */
+			int32 code = dictionary_code(dictionary, slot->tts_values[place], false);
+
+			values[column] = dictionary->levels[0].values[code];
+		}
+	}
+	return rows->witness(rows->witness_arg, values, nulls);
+}
+
+static bool is_shown(const StoredRows *rows, TupleTableSlot *slot);
+
+/* The groups that have a witness.  Any member may be one, whatever else is asked of the rows that are wanted. */
+static void
+find_witnesses(StoredRows *rows, List *probes, ParamListInfo params)
+{
+	Datum *values = palloc0(rows->view->ncolumns * sizeof(Datum));
+	bool *nulls = palloc(rows->view->ncolumns * sizeof(bool));
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon witness", ALLOCSET_DEFAULT_SIZES);
+	SourceRun *run = source_start(source_plan(source_query(rows->view, rows->layout.columns, probes, NIL), false, params), params, rows->snapshot);
+	TupleTableSlot *slot;
+
+	memset(nulls, true, rows->view->ncolumns * sizeof(bool));
+	rows->witnessed = witnessed_create(CurrentMemoryContext, 64, NULL);
+	while (source_next(run, &slot))
+	{
+		MemoryContext old = MemoryContextSwitchTo(work);
+		bool found;
+
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		found = is_shown(rows, slot) && is_witness(rows, slot, values, nulls);
+		MemoryContextSwitchTo(old);
+		if (found)
+			witnessed_insert(rows->witnessed, group_of(rows, slot), &found);
+		MemoryContextReset(work);
+	}
+	source_end(run);
+	MemoryContextDelete(work);
+}
+
+void
+storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInfo params)
+{
+	MemoryContext old;
+
+	if (rows->run)
+		source_end(rows->run);
+	rows->run = NULL;
+	rows->witnessed = NULL;
+	MemoryContextReset(rows->run_context);
+	old = MemoryContextSwitchTo(rows->run_context);
+	if (rows->witness)
+		find_witnesses(rows, probes, params);
+	conditions = list_concat_copy(conditions, probes);
+	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
+	if (!rows->keeps_order)
+		source_hide_order(rows->run);
+	MemoryContextSwitchTo(old);
+}
+
+/* Is a row shown for the purpose and the recipient? */
+static bool
+is_shown(const StoredRows *rows, TupleTableSlot *slot)
+{
+	const AViewProfile *profile = rows->view->profile;
+
+	if (profile == NULL)
+		return true;
+	if (profile->shown >= 0)
+	{
+		int place = rows->layout.place[profile->shown];
+
+		return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
+	}
+	return consent_k(rows->view, &rows->layout, slot) >= 0;
+}
+
+/* A sensitive value as its owner lets it be published. */
+static void
+publish_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datum *value, bool *isnull)
+{
+	Dictionary *dictionary = rows->dictionaries[column];
+	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
+	int32 code;
+
+	if (*isnull)
+		return;
+	*isnull = !rows->view->columns[column].generalized && level > 0;
+	if (!rows->view->columns[column].generalized)
+		return;
+	code = dictionary_climb(dictionary, dictionary_code(dictionary, *value, false), 0, level);
+	*value = dictionary->levels[level].values[code];
+}
+
+static void
+publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
+{
+	int column = -1;
+
+	while ((column = bms_next_member(rows->wanted, column)) >= 0)
+	{
+		int place = rows->layout.place[column];
+
+		values[column] = slot->tts_values[place];
+		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
+		if (rows->view->columns[column].role == ROLE_SENSITIVE)
+			publish_sensitive(rows, slot, column, &values[column], &nulls[column]);
+	}
+}
+
+bool
+storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
+{
+	TupleTableSlot *slot;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!source_next(rows->run, &slot))
+			return false;
+		slot_getallattrs(slot);
+	} while (!is_shown(rows, slot) || (rows->witnessed && witnessed_lookup(rows->witnessed, group_of(rows, slot)) == NULL));
+	publish(rows, slot, values, nulls);
+	rows->current = slot;
+	return true;
+}
+
+void
+storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < rows->view->ncolumns; i++)
+	{
+		int place = rows->layout.place[rows->view->raw + i];
+
+		values[i] = rows->current->tts_values[place];
+		nulls[i] = rows->current->tts_isnull[place];
+	}
+}
+
+bool
+storedrows_alone(const StoredRows *rows)
+{
+	return group_of(rows, rows->current) < 0;
+}
+
+int
+storedrows_k(const StoredRows *rows)
+{
+	if (!stored_is_personal(rows->view))
+		return rows->view->k;
+	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]), PG_INT32_MAX);
+}
+
+void
+storedrows_end(StoredRows *rows)
+{
+	if (rows->run)
+		source_end(rows->run);
+	rows->run = NULL;
+}

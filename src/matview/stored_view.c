@@ -1,0 +1,368 @@
+/*
+ * stored_view.c
+ *		The stored groups of a materialized view as a source of published rows.
+ */
+#include "matview/stored.h"
+
+#include "executor/executor.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "policy/profile.h"
+#include "scan/conditions.h"
+#include "policy/consent.h"
+
+/* Columns of stored rows, beside those of the view. */
+#define STORED_RAW "kanon raw %d"
+#define STORED_GROUP "kanon group" /* its number; below 0 if there is one row in it, shown as it is */
+#define STORED_SHOWN "kanon shown"
+
+/* The range table index of the rows in a source with a profile. */
+#define ROWS_RTI 1
+
+/* Whoever may query the view has its groups read on his behalf. */
+static void
+read_as_owner(Query *query)
+{
+	Oid owner = kanon_owner();
+	ListCell *cell;
+
+	foreach (cell, kanon_permissions(query))
+		((KanonPermission *) lfirst(cell))->checkAsUser = owner;
+}
+
+static Query *
+analyzed(const char *text)
+{
+	return kanon_analyze(linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT)), text);
+}
+
+Query *
+stored_query(const char *text)
+{
+	Query *query = analyzed(text);
+
+	read_as_owner(query);
+	return query;
+}
+
+bool
+stored_is_personal(const AView *aview)
+{
+	return aview->profile && aview->profile->demand >= 0;
+}
+
+static char *
+type_name(const AViewColumn *column)
+{
+	return format_type_extended(column->source_type, column->source_typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+}
+
+/* A column as it is published, whatever its owner says. */
+static void
+append_column(StringInfo text, const AView *aview, int column)
+{
+	const AViewColumn *c = &aview->columns[column];
+
+	if (c->role == ROLE_QUASI)
+		appendStringInfo(text, "g.c%d", column + 1);
+	else if (c->role == ROLE_ID && stored_is_personal(aview))
+		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d ELSE m.c%d END", column + 1, column + 1);
+	else
+		appendStringInfo(text, "m.c%d", column + 1);
+	appendStringInfo(text, " AS %s", quote_identifier(c->name));
+}
+
+/* Identifiers become NULL, which SQL does not let be written of a domain that is never null. */
+static void
+hide_ids(const AView *aview, Query *rows)
+{
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		const AViewColumn *c = &aview->columns[i];
+		TargetEntry *entry = list_nth_node(TargetEntry, rows->targetList, aview->ncolumns + i);
+		Expr *hidden = (Expr *) makeNullConst(c->source_type, c->source_typmod, c->source_collation);
+
+		if (c->role != ROLE_ID)
+			continue;
+		if (stored_is_personal(aview))
+			castNode(CaseExpr, entry->expr)->defresult = hidden;
+		else
+			entry->expr = hidden;
+	}
+}
+
+/* Of a view whose rows have a k of their own: those that are shown. */
+const char *
+stored_shown(const AView *aview)
+{
+	return stored_is_personal(aview) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "";
+}
+
+/* The columns as they are, as they are published, and the group. */
+static Query *
+published_rows(const AView *aview)
+{
+	StringInfoData text;
+	Query *query;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "SELECT ");
+	for (int i = 0; i < aview->ncolumns; i++)
+		appendStringInfo(&text, "m.c%d AS \"" STORED_RAW "\", ", i + 1, i + 1);
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		append_column(&text, aview, i);
+		appendStringInfoString(&text, ", ");
+	}
+	appendStringInfo(&text, "CASE WHEN g.g_key IS NULL THEN OPERATOR(pg_catalog.-) g.g_id ELSE g.g_id END AS %s%s", quote_identifier(STORED_GROUP),
+					 stored_is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
+	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s", aview->id,
+					 aview->id, stored_shown(aview));
+	query = stored_query(text.data);
+	hide_ids(aview, query);
+	return query;
+}
+
+/* In all of the source: its rows and choices may be read in queries of their own. */
+static bool
+check_rights_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		kanon_check_permissions((Query *) node);
+		return query_tree_walker((Query *) node, check_rights_walker, context, 0);
+	}
+	return expression_tree_walker(node, check_rights_walker, context);
+}
+
+/* The stored rows are for an owner who may read the source itself, as long as he may. */
+void
+stored_check_rights(const AView *aview)
+{
+	(void) check_rights_walker((Node *) aview->source, NULL);
+}
+
+/* A column of the rows that a source with a profile joins with choices. */
+static Expr *
+column_of_rows(const Query *rows, int column)
+{
+	Expr *expr = list_nth_node(TargetEntry, rows->targetList, column)->expr;
+
+	return (Expr *) makeVar(ROWS_RTI, column + 1, exprType((Node *) expr), exprTypmod((Node *) expr), exprCollation((Node *) expr), 0);
+}
+
+static void
+append_entry(Query *source, Expr *expr, const char *name)
+{
+	source->targetList = lappend(source->targetList, makeTargetEntry(expr, list_length(source->targetList) + 1, pstrdup(name), false));
+}
+
+/*
+ * The source with stored rows in place of its own: they are joined with choices by
+ * what they are, and shown as they are published.
+ */
+static Query *
+join_choices(const AView *aview, Query *rows)
+{
+	Query *source = copyObject(aview->source);
+	RangeTblEntry *rte = rt_fetch(ROWS_RTI, source->rtable);
+	int ncolumns = aview->ncolumns;
+	ListCell *cell;
+	List *names = NIL;
+
+	foreach (cell, rows->targetList)
+		names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+	rte->subquery = rows;
+	rte->eref = makeAlias("rows", names);
+	for (int i = 0; i < ncolumns; i++)
+		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, ncolumns + i);
+	if (stored_is_personal(aview))
+	{
+		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows, 2 * ncolumns + 1);
+		source->hasSubLinks = false;
+	}
+	for (int i = 0; i < ncolumns; i++)
+		append_entry(source, column_of_rows(rows, i), psprintf(STORED_RAW, i + 1));
+	append_entry(source, column_of_rows(rows, 2 * ncolumns), STORED_GROUP);
+	return source;
+}
+
+/* The published columns first, as in a view; then as they are, then the group. */
+static Query *
+order_columns(const AView *aview, Query *rows)
+{
+	List *raw = list_copy_head(rows->targetList, aview->ncolumns);
+	int place = 0;
+	ListCell *cell;
+
+	rows->targetList = list_copy_tail(rows->targetList, aview->ncolumns);
+	rows->targetList = list_concat(list_copy_head(rows->targetList, aview->ncolumns),
+								   list_concat(raw, list_copy_tail(rows->targetList, aview->ncolumns)));
+	foreach (cell, rows->targetList)
+		lfirst_node(TargetEntry, cell)->resno = ++place;
+	return rows;
+}
+
+/*
+ * Groups are stored for the largest k of all purposes and recipients.  For one of
+ * them they may be too small where choices change without our notice, or where
+ * rows without choices for it are not shown.
+ */
+static bool
+has_to_count(const AView *aview)
+{
+	ProfileKey key;
+
+	if (!stored_is_personal(aview))
+		return false;
+	profile_key(aview, &key);
+	return !aview_is_followed(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
+}
+
+/*
+ * Counts, in each group, those that are shown for these choices: a group is shown
+ * if they are as many as each of them asks for.  Which values are diverse or close
+ * to the whole is known of the whole group only.
+ */
+static Query *
+count_shown(const AView *aview, Query *joined)
+{
+	const AViewColumn *columns = aview->columns;
+	const char *found = quote_identifier(columns[aview->profile->found].name);
+	const char *k = quote_identifier(columns[aview->profile->k].name);
+	char *now = psprintf("CASE WHEN %s THEN %s ELSE %d END", found, k, aview->k);
+	/* The largest for all purposes, as far as it is known, and the one for this purpose as it is now. */
+	char *asks = psprintf("GREATEST(%s, \"" CHOICE_DEMAND "\")", now);
+	char *is_shown = psprintf("(%s OPERATOR(pg_catalog.>=) 0) IS TRUE", now);
+	StringInfoData text;
+	Query *query;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "SELECT *, %s AND pg_catalog.count(*) FILTER (WHERE %s) OVER groups OPERATOR(pg_catalog.>=)"
+							" pg_catalog.max(%s) FILTER (WHERE %s) OVER groups",
+					 is_shown, is_shown, asks, is_shown);
+	if (aview->l > 0 || aview->t > 0)
+		appendStringInfo(&text, " AND pg_catalog.bool_and(%s) OVER groups", is_shown);
+	appendStringInfo(&text, " AS %s FROM (SELECT ", quote_identifier(STORED_SHOWN));
+	for (int i = 0; i < aview->nsource; i++)
+	{
+		bool quasi = i < aview->ncolumns && columns[i].role == ROLE_QUASI;
+
+		appendStringInfo(&text, "%sNULL::%s%s AS %s", i > 0 ? ", " : "", type_name(&columns[i]), quasi ? " COLLATE pg_catalog.\"C\"" : "",
+						 quote_identifier(columns[i].name));
+	}
+	appendStringInfo(&text, ") AS joined WINDOW groups AS (PARTITION BY %s", quote_identifier(STORED_GROUP));
+	/* They tell groups apart no further, but let conditions on them be looked up. */
+	for (int i = 0; i < aview->nquasi; i++)
+		appendStringInfo(&text, ", %s", quote_identifier(columns[aview->quasi[i]].name));
+	appendStringInfoChar(&text, ')');
+	query = analyzed(text.data);
+	rt_fetch(1, query->rtable)->subquery = joined;
+	return query;
+}
+
+/* Those of the source, published; the view's as they are; the group, and whether it is shown. */
+static AViewColumn *
+stored_columns(const AView *aview)
+{
+	int nsource = aview->nsource;
+	int ncolumns = aview->ncolumns;
+	AViewColumn *columns = palloc0((nsource + ncolumns + 2) * sizeof(AViewColumn));
+
+	memcpy(columns, aview->columns, nsource * sizeof(AViewColumn));
+	memcpy(columns + nsource, aview->columns, ncolumns * sizeof(AViewColumn));
+	for (int i = 0; i < ncolumns; i++)
+	{
+		columns[nsource + i].name = psprintf(STORED_RAW, i + 1);
+		if (columns[i].role != ROLE_QUASI)
+			continue;
+		columns[i].source_type = kanon_generalized_type();
+		columns[i].source_typmod = -1;
+		columns[i].source_collation = C_COLLATION_OID;
+	}
+	columns[nsource + ncolumns] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
+	columns[nsource + ncolumns + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
+	return columns;
+}
+
+AView *
+stored_view(const AView *aview)
+{
+	AView *stored = palloc(sizeof(AView));
+
+	stored_check_rights(aview);
+	*stored = *aview;
+	stored->rows = published_rows(aview);
+	stored->columns = stored_columns(aview);
+	stored->raw = aview->nsource;
+	stored->nsource = aview->nsource + aview->ncolumns + 1;
+	if (aview->profile == NULL)
+	{
+		stored->source = order_columns(aview, stored->rows);
+		return stored;
+	}
+	stored->profile = palloc(sizeof(AViewProfile));
+	*stored->profile = *aview->profile;
+	stored->source = join_choices(aview, stored->rows);
+	if (has_to_count(aview))
+	{
+		stored->source = count_shown(stored, stored->source);
+		stored->profile->shown = stored->nsource++;
+	}
+	return stored;
+}
+
+/* A value and all above it, as an array. */
+static Datum
+path_of(Dgh *dgh, Datum value)
+{
+	Datum *path = palloc((dgh->height + 1) * sizeof(Datum));
+	int length = 0;
+	bool at_root = false;
+
+	for (int steps = 0; steps <= dgh->height && !at_root; steps++)
+		path[length++] = dgh_climb(dgh, value, steps, &at_root);
+	return PointerGetDatum(construct_array(path, length, kanon_generalized_type(), -1, false, TYPALIGN_INT));
+}
+
+Node *
+stored_probe(const AView *stored, int column, Oid type, Datum value)
+{
+	Dgh *dgh = stored->columns[column].dgh;
+	ScalarArrayOpExpr *probe;
+	GenView view;
+	Oid generalized = kanon_generalized_type();
+
+	if (dgh == NULL)
+		return NULL;
+	value = dgh_resolve(dgh, condition_meaning(type, value));
+	gen_view(value, &view);
+	/* Groups below a value that stands for many would have to be found, too. */
+	if (!gen_is_itself(&view))
+		return NULL;
+	probe = makeNode(ScalarArrayOpExpr);
+	probe->opno = lookup_type_cache(generalized, TYPECACHE_EQ_OPR)->eq_opr;
+	probe->opfuncid = get_opcode(probe->opno);
+	probe->useOr = true;
+	probe->inputcollid = C_COLLATION_OID;
+	probe->args = list_make2(source_column(stored, column),
+							 makeConst(get_array_type(generalized), -1, C_COLLATION_OID, -1, path_of(dgh, value), false, false));
+	probe->location = -1;
+	return (Node *) probe;
+}

@@ -1,0 +1,385 @@
+/*
+ * tables.c
+ *		Reading and writing the tables of groups and members.
+ *
+ * Whoever gets here holds the view's lock: nobody else writes these tables, and
+ * what is there, committed or our own, is what counts.  So reads take no snapshot
+ * of a moment in the past, whatever the transaction's isolation level.
+ */
+#include "matview/matview.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#define SH_PREFIX sizes
+#define SH_ELEMENT_TYPE GroupSize
+#define SH_KEY_TYPE int64
+#define SH_KEY group
+#define SH_HASH_KEY(tb, k) murmurhash32((uint32) (k) ^ (uint32) ((k) >> 32))
+#define SH_EQUAL(tb, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+void
+stored_open(Stored *stored, Keeper *keeper)
+{
+	memset(stored, 0, sizeof(Stored));
+	stored->keeper = keeper;
+	stored->groups = table_open(keeper->groups, RowExclusiveLock);
+	stored->members = table_open(keeper->members, RowExclusiveLock);
+	stored->group_indexes = CatalogOpenIndexes(stored->groups);
+	stored->member_indexes = CatalogOpenIndexes(stored->members);
+	stored->sizes = sizes_create(CurrentMemoryContext, 16, NULL);
+}
+
+static void rewrite_group(Stored *stored, StoredGroup *group);
+
+static void
+write_sizes(Stored *stored)
+{
+	sizes_iterator iterator;
+	GroupSize *entry;
+
+	sizes_start_iterate(stored->sizes, &iterator);
+	while ((entry = sizes_iterate(stored->sizes, &iterator)) != NULL)
+	{
+		StoredGroup *group = stored_group(stored, entry->group);
+
+		if (group)
+			rewrite_group(stored, group);
+	}
+}
+
+void
+stored_close(Stored *stored)
+{
+	write_sizes(stored);
+	CatalogCloseIndexes(stored->group_indexes);
+	CatalogCloseIndexes(stored->member_indexes);
+	table_close(stored->groups, NoLock);
+	table_close(stored->members, NoLock);
+	CommandCounterIncrement();
+}
+
+/* A row of groups_N in the current memory context. */
+StoredGroup *
+stored_group_copy(Stored *stored, HeapTuple tuple)
+{
+	TupleDesc desc = RelationGetDescr(stored->groups);
+	StoredGroup *group = palloc0(sizeof(StoredGroup));
+	GroupSize *changed;
+
+	group->tuple = heap_copytuple(tuple);
+	group->values = palloc(desc->natts * sizeof(Datum));
+	group->nulls = palloc(desc->natts * sizeof(bool));
+	heap_deform_tuple(group->tuple, desc, group->values, group->nulls);
+	group->id = DatumGetInt64(group->values[Anum_groups_id - 1]);
+	group->step = DatumGetInt32(group->values[Anum_groups_step - 1]);
+	group->members = DatumGetInt64(group->values[Anum_groups_members - 1]);
+	changed = sizes_lookup(stored->sizes, group->id);
+	if (changed)
+		group->members = changed->members;
+	if (!group->nulls[Anum_groups_key - 1])
+	{
+		bytea *key = DatumGetByteaPP(group->values[Anum_groups_key - 1]);
+
+		group->key = (const uint8 *) VARDATA_ANY(key);
+		group->length = VARSIZE_ANY_EXHDR(key) / KEY_BYTES;
+	}
+	return group;
+}
+
+/* The group with a number; null if there is none. */
+StoredGroup *
+stored_group(Stored *stored, int64 id)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	StoredGroup *group;
+
+	ScanKeyInit(&key, Anum_groups_id, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(id));
+	scan = systable_beginscan(stored->groups, stored->keeper->groups_by_id, true, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	group = HeapTupleIsValid(tuple) ? stored_group_copy(stored, tuple) : NULL;
+	systable_endscan(scan);
+	return group;
+}
+
+/* Is there a group that rows may join? */
+bool
+stored_any_group(Stored *stored)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool any;
+
+	ScanKeyInit(&key, Anum_groups_key, BTGreaterEqualStrategyNumber, F_BYTEAGE, PointerGetDatum(cstring_to_text("")));
+	scan = systable_beginscan(stored->groups, stored->keeper->groups_by_key, true, SnapshotSelf, 1, &key);
+	any = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	return any;
+}
+
+static int64
+member_k(Stored *stored, HeapTuple member)
+{
+	bool isnull;
+
+	return DatumGetInt64(heap_getattr(member, RelationGetDescr(stored->members)->natts, RelationGetDescr(stored->members), &isnull));
+}
+
+/* Is a member of a group, of which so many are published, one of them? */
+bool
+stored_is_published(Stored *stored, HeapTuple member, int64 published)
+{
+	return !stored->keeper->personal || member_k(stored, member) <= published;
+}
+
+/* From the most demanding member down: each one that asks for more than there are is left out. */
+int64
+stored_published(Stored *stored, const StoredGroup *group)
+{
+	ScanKeyData key;
+	Relation index;
+	SysScanDesc scan;
+	HeapTuple member;
+	int64 published = group->members;
+
+	if (!stored->keeper->personal || group->key == NULL)
+		return published;
+	ScanKeyInit(&key, Anum_members_group, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(group->id));
+	index = index_open(stored->keeper->members_by_group, AccessShareLock);
+	scan = systable_beginscan_ordered(stored->members, index, SnapshotSelf, 1, &key);
+	while (HeapTupleIsValid(member = systable_getnext_ordered(scan, BackwardScanDirection)) && member_k(stored, member) > published)
+		published--;
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	return published;
+}
+
+bool
+stored_any_member(Stored *stored)
+{
+	SysScanDesc scan = systable_beginscan(stored->members, InvalidOid, false, SnapshotSelf, 0, NULL);
+	bool any = HeapTupleIsValid(systable_getnext(scan));
+
+	systable_endscan(scan);
+	return any;
+}
+
+/* Numbers of groups say nothing; the next one is as good as any. */
+static int64
+next_group(Stored *stored)
+{
+	Relation index;
+	SysScanDesc scan;
+	HeapTuple last;
+	bool isnull;
+
+	if (stored->next_group == 0)
+	{
+		index = index_open(stored->keeper->groups_by_id, AccessShareLock);
+		scan = systable_beginscan_ordered(stored->groups, index, SnapshotSelf, 0, NULL);
+		last = systable_getnext_ordered(scan, BackwardScanDirection);
+		if (HeapTupleIsValid(last))
+			stored->next_group = DatumGetInt64(heap_getattr(last, Anum_groups_id, RelationGetDescr(stored->groups), &isnull));
+		systable_endscan_ordered(scan);
+		index_close(index, AccessShareLock);
+		stored->next_group++;
+	}
+	return stored->next_group++;
+}
+
+static Datum
+key_datum(Stored *stored, const uint8 *key, int step)
+{
+	int size = (stored->keeper->anonymizer->recoder->nsteps - step) * KEY_BYTES;
+	bytea *result = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(result, VARHDRSZ + size);
+	memcpy(VARDATA(result), key, size);
+	return PointerGetDatum(result);
+}
+
+/* The cell of some codes at a step, as columns of groups_N. */
+static void
+fill_cell(Stored *stored, const int32 *codes, int step, const uint8 *key, Datum *values, bool *nulls)
+{
+	values[Anum_groups_step - 1] = Int32GetDatum(step);
+	nulls[Anum_groups_step - 1] = false;
+	nulls[Anum_groups_key - 1] = key == NULL;
+	if (key)
+		values[Anum_groups_key - 1] = key_datum(stored, key, step);
+	for (int i = 0; i < stored->keeper->aview->nquasi; i++)
+		values[Anum_groups_first - 1 + i] = keeper_cell_value(stored->keeper, codes, i, step, &nulls[Anum_groups_first - 1 + i]);
+}
+
+StoredGroup *
+stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 members)
+{
+	TupleDesc desc = RelationGetDescr(stored->groups);
+	Datum *values = palloc0(desc->natts * sizeof(Datum));
+	bool *nulls = palloc0(desc->natts * sizeof(bool));
+	HeapTuple tuple;
+
+	values[Anum_groups_id - 1] = Int64GetDatum(next_group(stored));
+	/* All who form a group can be published in it. */
+	values[Anum_groups_size - 1] = values[Anum_groups_members - 1] = Int64GetDatum(members);
+	fill_cell(stored, codes, step, key, values, nulls);
+	tuple = heap_form_tuple(desc, values, nulls);
+	CatalogTupleInsertWithInfo(stored->groups, tuple, stored->group_indexes);
+	CommandCounterIncrement();
+	return stored_group_copy(stored, tuple);
+}
+
+static void
+rewrite_group(Stored *stored, StoredGroup *group)
+{
+	HeapTuple tuple;
+
+	group->values[Anum_groups_size - 1] = Int64GetDatum(stored_published(stored, group));
+	group->values[Anum_groups_members - 1] = Int64GetDatum(group->members);
+	tuple = heap_form_tuple(RelationGetDescr(stored->groups), group->values, group->nulls);
+	tuple->t_self = group->tuple->t_self;
+	CatalogTupleUpdateWithInfo(stored->groups, &group->tuple->t_self, tuple, stored->group_indexes);
+	group->tuple->t_self = tuple->t_self;
+	/* The same row may be written again. */
+	CommandCounterIncrement();
+}
+
+void
+stored_resize_group(Stored *stored, const StoredGroup *group, int64 members, bool weakened)
+{
+	bool found;
+	GroupSize *entry = sizes_insert(stored->sizes, group->id, &found);
+
+	entry->members = members;
+	entry->weakened = weakened || (found && entry->weakened);
+}
+
+/* The groups that have to be checked, as copies. */
+List *
+stored_weakened(Stored *stored)
+{
+	sizes_iterator iterator;
+	GroupSize *entry;
+	List *groups = NIL;
+
+	sizes_start_iterate(stored->sizes, &iterator);
+	while ((entry = sizes_iterate(stored->sizes, &iterator)) != NULL)
+	{
+		StoredGroup *group = entry->weakened ? stored_group(stored, entry->group) : NULL;
+
+		if (group)
+			groups = lappend(groups, group);
+		entry->weakened = false;
+	}
+	return groups;
+}
+
+/* Generalizes a group to the cell of some codes. */
+void
+stored_raise_group(Stored *stored, StoredGroup *group, const int32 *codes, int step, const uint8 *key)
+{
+	group->step = step;
+	fill_cell(stored, codes, step, key, group->values, group->nulls);
+	rewrite_group(stored, group);
+}
+
+void
+stored_delete_group(Stored *stored, StoredGroup *group)
+{
+	sizes_delete(stored->sizes, group->id);
+	CatalogTupleDelete(stored->groups, &group->tuple->t_self);
+	CommandCounterIncrement();
+}
+
+/* group 0: the row waits */
+static HeapTuple
+form_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
+{
+	TupleDesc desc = RelationGetDescr(stored->members);
+	int ncolumns = stored->keeper->row->natts;
+	Datum *all = palloc(desc->natts * sizeof(Datum));
+	bool *all_nulls = palloc(desc->natts * sizeof(bool));
+
+	all[Anum_members_group - 1] = Int64GetDatum(group);
+	all_nulls[Anum_members_group - 1] = group == 0;
+	all[Anum_members_floor - 1] = Int32GetDatum(floor);
+	all_nulls[Anum_members_floor - 1] = false;
+	memcpy(all + Anum_members_first - 1, values, ncolumns * sizeof(Datum));
+	memcpy(all_nulls + Anum_members_first - 1, nulls, ncolumns * sizeof(bool));
+	return heap_form_tuple(desc, all, all_nulls);
+}
+
+void
+stored_insert_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
+{
+	CatalogTupleInsertWithInfo(stored->members, form_member(stored, group, floor, values, nulls), stored->member_indexes);
+}
+
+void
+stored_update_member(Stored *stored, HeapTuple old, int64 group, int floor, const Datum *values, const bool *nulls)
+{
+	CatalogTupleUpdateWithInfo(stored->members, &old->t_self, form_member(stored, group, floor, values, nulls),
+							   stored->member_indexes);
+	CommandCounterIncrement();
+}
+
+/* A copy of the member with a row's identifiers; null if there is none. */
+HeapTuple
+stored_find_member(Stored *stored, const Datum *values, const bool *nulls)
+{
+	Anonymizer *anonymizer = stored->keeper->anonymizer;
+	ScanKeyData *keys = palloc(anonymizer->nids * sizeof(ScanKeyData));
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	memcpy(keys, stored->keeper->id_keys, anonymizer->nids * sizeof(ScanKeyData));
+	for (int i = 0; i < anonymizer->nids; i++)
+	{
+		if (nulls[anonymizer->ids[i]])
+			return NULL;
+		keys[i].sk_argument = values[anonymizer->ids[i]];
+	}
+	scan = systable_beginscan(stored->members, stored->keeper->members_by_id, true, SnapshotSelf, anonymizer->nids, keys);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		tuple = heap_copytuple(tuple);
+	systable_endscan(scan);
+	return tuple;
+}
+
+/* Calls a function for each member of a group, or that waits (0), until it says that it has seen enough. */
+void
+stored_visit_members(Stored *stored, int64 group, MemberVisitor visit, void *arg)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	ScanKeyEntryInitialize(&key, group == 0 ? SK_ISNULL | SK_SEARCHNULL : 0, Anum_members_group,
+						   group == 0 ? InvalidStrategy : BTEqualStrategyNumber, InvalidOid, InvalidOid,
+						   group == 0 ? InvalidOid : F_INT8EQ, Int64GetDatum(group));
+	scan = systable_beginscan(stored->members, stored->keeper->members_by_group, true, SnapshotSelf, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!visit(arg, tuple))
+			break;
+	}
+	systable_endscan(scan);
+}

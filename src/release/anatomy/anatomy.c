@@ -1,0 +1,296 @@
+/*
+ * anatomy.c
+ *		anatomy, n_dependency and find_max_n.
+ */
+#include "release/anatomy/anatomy.h"
+
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/progress.h"
+#include "release/anatomy/taxonomy.h"
+
+PG_FUNCTION_INFO_V1(kanon_anatomy);
+PG_FUNCTION_INFO_V1(kanon_n_dependency);
+PG_FUNCTION_INFO_V1(kanon_find_max_n);
+
+#define PROGRESS_ROWS 65536
+
+/* A grouping in the making. */
+typedef struct Anatomy
+{
+	MemoryContext context; /* owns everything */
+	MemoryContext caller;
+	NoiseSource noise;
+	Microdata *data;
+	int32 *group;	 /* per row */
+	Datum *generals; /* per word; null: there is no such column */
+} Anatomy;
+
+int
+anatomy_int_arg(FunctionCallInfo fcinfo, int argument, const char *name, int least)
+{
+	int value = argument_int(fcinfo, argument, name);
+
+	if (value < least)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is %d, but must be at least %d", name, value, least)));
+	return value;
+}
+
+/* No l works for one value or node that has too many rows, or a smaller one. */
+static int
+hint_largest_l(int64 nrows, int64 heaviest)
+{
+	if (nrows / heaviest < 2)
+		return errhint("No l works, unless some of these rows are left out of the source.");
+	return errhint("The largest l that works is %lld.", (long long) (nrows / heaviest));
+}
+
+static void
+no_grouping(int l, const char *value, int64 rows, int64 nrows)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("there are no groups of %d rows with different sensitive values", l),
+			 errdetail("%lld of %lld rows have the value \"%s\", more than one in %d.",
+					   (long long) rows, (long long) nrows, value, l),
+			 hint_largest_l(nrows, rows)));
+}
+
+static void
+check_words(const Microdata *data, int l)
+{
+	int heaviest = 0;
+
+	for (int i = 1; i < data->nwords; i++)
+	{
+		if (data->counts[i] > data->counts[heaviest])
+			heaviest = i;
+	}
+	if (data->nwords > 0 && data->counts[heaviest] > data->nrows / l)
+		no_grouping(l, data->words[heaviest], data->counts[heaviest], data->nrows);
+}
+
+/* Why an n is too large: the hierarchy ends, or one of its nodes has too many rows. */
+static int
+explain_n(const Taxonomy *taxonomy, int l, int n)
+{
+	int depth = taxonomy->initial - (n - 1);
+	const TaxonomyLoad *load;
+
+	if (depth < 0)
+		return errdetail("Some sensitive values are on level %d below the root of hierarchy \"%s\".",
+						 taxonomy->initial, taxonomy->dgh->name);
+	load = &taxonomy->loads[depth];
+	return errdetail("With n = %d, %lld of %lld rows have the value \"%s\", more than one in %d.",
+					 n, (long long) load->rows, (long long) taxonomy->nrows,
+					 taxonomy_label(taxonomy, load->node), l);
+}
+
+static int
+hint_largest_n(const Taxonomy *taxonomy, int l, int n)
+{
+	int depth = taxonomy->initial - (n - 1);
+	int64 largest_l = depth < 0 ? 0 : taxonomy->nrows / taxonomy->loads[depth].rows;
+
+	if (largest_l < 2)
+		return errhint("The largest n for l = %d is %d.", l, taxonomy_max_n(taxonomy, l));
+	return errhint("The largest n for l = %d is %d; the largest l for n = %d is %lld.",
+				   l, taxonomy_max_n(taxonomy, l), n, (long long) largest_l);
+}
+
+/* The n to use, given or the largest; an error if there is none. */
+static int
+check_n(const Taxonomy *taxonomy, int l, int n)
+{
+	int largest = taxonomy_max_n(taxonomy, l);
+	const TaxonomyLoad *load = &taxonomy->loads[taxonomy->deepest];
+
+	if (largest == 0)
+		no_grouping(l, taxonomy_label(taxonomy, load->node), load->rows, taxonomy->nrows);
+	if (n > largest && taxonomy->nrows > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are no groups of %d rows with n = %d", l, n),
+				 explain_n(taxonomy, l, n),
+				 hint_largest_n(taxonomy, l, n)));
+	return n == 0 ? largest : n;
+}
+
+/* Everything that all groupings begin with, and end with. */
+static void
+start_anatomy(FunctionCallInfo fcinfo, Anatomy *anatomy, int seed_argument)
+{
+	kanon_materialize(fcinfo);
+	noise_start(&anatomy->noise, argument_seed(fcinfo, seed_argument));
+	anatomy->context = AllocSetContextCreate(CurrentMemoryContext, "kanon anatomy", ALLOCSET_DEFAULT_SIZES);
+	anatomy->caller = MemoryContextSwitchTo(anatomy->context);
+	progress_start(fcinfo);
+	progress_phase(PHASE_READING, 0);
+}
+
+static void
+end_anatomy(Anatomy *anatomy)
+{
+	progress_end();
+	MemoryContextSwitchTo(anatomy->caller);
+	MemoryContextDelete(anatomy->context);
+}
+
+static void
+return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	const Microdata *data = anatomy->data;
+	Datum *texts = palloc_extended(Max(data->nwords, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon anatomy row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old;
+	Datum values[4] = {0};
+	bool nulls[4] = {false};
+
+	progress_phase(PHASE_WRITING, data->nrows);
+	for (int i = 0; i < data->nwords; i++)
+		texts[i] = CStringGetTextDatum(data->words[i]);
+	old = MemoryContextSwitchTo(context);
+	for (int32 row = 0; row < data->nrows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (row % PROGRESS_ROWS == 0)
+			progress_done(row);
+		values[0] = CStringGetTextDatum(data->ids[row]);
+		values[1] = Int32GetDatum(anatomy->group[row]);
+		values[2] = texts[data->word[row]];
+		if (anatomy->generals)
+			values[3] = anatomy->generals[data->word[row]];
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* anatomy(source, id, sensitive, l, seed): the sensitive value is the key. */
+Datum
+kanon_anatomy(PG_FUNCTION_ARGS)
+{
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
+	int l = anatomy_int_arg(fcinfo, 3, "l", 2);
+	Anatomy anatomy = {0};
+	int32 *keys;
+
+	start_anatomy(fcinfo, &anatomy, 4);
+	anatomy.data = microdata_read(query, id, sensitive);
+	check_words(anatomy.data, l);
+
+	progress_phase(PHASE_GROUPING, anatomy.data->nrows);
+	keys = palloc_extended(Max(anatomy.data->nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < anatomy.data->nwords; i++)
+		keys[i] = i;
+	anatomy.group = bucket_groups(anatomy.data, keys, anatomy.data->nwords, l, &anatomy.noise);
+	return_groups(fcinfo, &anatomy);
+	end_anatomy(&anatomy);
+	return (Datum) 0;
+}
+
+/* The nodes of a cut as keys, numbered in the order of the words, and as values. */
+static int32 *
+cut_keys(const Taxonomy *taxonomy, const Microdata *data, int depth, int *nkeys, Datum *generals)
+{
+	int32 *keys = palloc_extended(Max(data->nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	int32 *key_of_node = palloc_extended(Max(taxonomy->nnodes, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+
+	*nkeys = 0;
+	for (int32 node = 0; node < taxonomy->nnodes; node++)
+		key_of_node[node] = -1;
+	for (int i = 0; i < data->nwords; i++)
+	{
+		int32 node = taxonomy_cut(taxonomy, taxonomy->node_of_word[i], depth);
+
+		if (key_of_node[node] < 0)
+			key_of_node[node] = (*nkeys)++;
+		keys[i] = key_of_node[node];
+		generals[i] = taxonomy->nodes[node].value;
+	}
+	return keys;
+}
+
+/* n_dependency(source, id, sensitive, dgh, l, n, seed): its n - 1 times generalized value is the key. */
+Datum
+kanon_n_dependency(PG_FUNCTION_ARGS)
+{
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 3, "dgh");
+	int l = anatomy_int_arg(fcinfo, 4, "l", 2);
+	int n = PG_ARGISNULL(5) ? 0 : anatomy_int_arg(fcinfo, 5, "n", 1);
+	Anatomy anatomy = {0};
+	Microdata *data;
+	Taxonomy *taxonomy;
+	int32 *keys;
+	int nkeys;
+
+	(void) dgh_get(dgh_name); /* fails before the work, not after it */
+	start_anatomy(fcinfo, &anatomy, 6);
+	data = anatomy.data = microdata_read(query, id, sensitive);
+	taxonomy = taxonomy_build(dgh_get(dgh_name), data->words, data->counts, data->nwords);
+	n = check_n(taxonomy, l, n);
+
+	progress_phase(PHASE_GROUPING, data->nrows);
+	anatomy.generals = palloc_extended(Max(data->nwords, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	keys = cut_keys(taxonomy, data, taxonomy_depth_for(taxonomy, l, n), &nkeys, anatomy.generals);
+	anatomy.group = bucket_groups(data, keys, nkeys, l, &anatomy.noise);
+	return_groups(fcinfo, &anatomy);
+	end_anatomy(&anatomy);
+	return (Datum) 0;
+}
+
+/* The sensitive values of a source and their frequencies, counted by the server; within SPI. */
+static Taxonomy *
+count_values(const char *query, const char *sensitive, const char *dgh_name)
+{
+	const char **words;
+	int64 *counts;
+
+	if (SPI_execute(psprintf("SELECT source.%s::pg_catalog.text COLLATE pg_catalog.\"C\", pg_catalog.count(*)"
+							 " FROM %s AS source GROUP BY 1 ORDER BY 1",
+							 quote_identifier(sensitive), release_from_item(query)),
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not count the sensitive values: %s", SPI_result_code_string(SPI_result));
+	words = palloc_extended(Max(SPI_processed, 1) * sizeof(char *), MCXT_ALLOC_HUGE);
+	counts = palloc_extended(Max(SPI_processed, 1) * sizeof(int64), MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool isnull;
+
+		words[i] = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		if (words[i] == NULL)
+			microdata_null(sensitive, NULL);
+		counts[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2, &isnull));
+	}
+	return taxonomy_build(dgh_get(dgh_name), words, counts, (int) SPI_processed);
+}
+
+/* find_max_n(source, sensitive, dgh, l) */
+Datum
+kanon_find_max_n(PG_FUNCTION_ARGS)
+{
+	char *query = argument_text(fcinfo, 0, "source");
+	char *sensitive = argument_text(fcinfo, 1, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 2, "dgh");
+	int l = anatomy_int_arg(fcinfo, 3, "l", 2);
+	int n;
+
+	(void) dgh_get(dgh_name);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	n = taxonomy_max_n(count_values(query, sensitive, dgh_name), l);
+	SPI_finish();
+	PG_RETURN_INT32(n);
+}

@@ -1,0 +1,202 @@
+/*
+ * diversity.c
+ *		diversity_error: how many different sensitive values a grouping's groups
+ *		keep when these are generalized.
+ */
+#include "release/anatomy/anatomy.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "release/anatomy/taxonomy.h"
+
+PG_FUNCTION_INFO_V1(kanon_diversity_error);
+
+/* A row as its group sees it. */
+typedef struct Member
+{
+	int32 group;
+	int32 value;
+} Member;
+
+static inline int
+compare_members(const Member *a, const Member *b)
+{
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+#define ST_SORT sort_members
+#define ST_ELEMENT_TYPE Member
+#define ST_COMPARE(a, b) compare_members(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static void
+unmatched(const char *id, bool in_source)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 in_source ? errmsg("the row with identifier \"%s\" is in no group of the grouping", id)
+					   : errmsg("the grouping has identifier \"%s\", which the source does not have", id)));
+}
+
+static int32
+group_number(const ReleaseSource *grouping, int32 row)
+{
+	double number = grouping->columns[0].values[row];
+
+	if (!(number >= PG_INT32_MIN && number <= PG_INT32_MAX && number == rint(number)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the group of identifier \"%s\" is not an integer", grouping->ids[row])));
+	return (int32) number;
+}
+
+/* An id that is in one of two lists, whose first difference is at a place, and not in the other. */
+static void
+report_difference(const Microdata *data, const ReleaseSource *grouping, const int32 *order, int at)
+{
+	bool source_ended = at >= data->nrows;
+	bool grouping_ended = at >= grouping->nrows;
+	const char *in_source = source_ended ? NULL : data->ids[data->order[at]];
+	const char *in_grouping = grouping_ended ? NULL : grouping->ids[order[at]];
+
+	for (int i = at; in_source && i < grouping->nrows; i++)
+	{
+		/* The grouping has it further on, so that what is here is a stranger. */
+		if (strcmp(grouping->ids[order[i]], in_source) == 0)
+			unmatched(in_grouping, false);
+	}
+	unmatched(in_source ? in_source : in_grouping, in_source != NULL);
+}
+
+/* Both lists are in the order that depends on ids alone: equal ones agree place by place. */
+static Member *
+match_groups(const Microdata *data, const ReleaseSource *grouping)
+{
+	int32 *order = microdata_order(grouping);
+	Member *members = palloc_extended(Max(data->nrows, 1) * sizeof(Member), MCXT_ALLOC_HUGE);
+
+	for (int32 i = 0; i < Max(data->nrows, grouping->nrows); i++)
+	{
+		if (i >= data->nrows || i >= grouping->nrows ||
+			strcmp(data->ids[data->order[i]], grouping->ids[order[i]]) != 0)
+			report_difference(data, grouping, order, i);
+		members[i].group = group_number(grouping, order[i]);
+	}
+	return members;
+}
+
+static ReleaseSource *
+read_grouping(const char *query)
+{
+	ReleaseSource *grouping = release_open(NULL);
+
+	(void) release_add_column(grouping, "grp", NULL, false);
+	/* A name of its own, for the messages of the parser. */
+	release_read(grouping,
+				 psprintf("SELECT \"grouping\".id, \"grouping\".grp FROM %s AS \"grouping\"", release_from_item(query)),
+				 "id");
+	if (grouping->columns[0].kind != COLUMN_NUMBER)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"grp\" of the grouping is not a number")));
+	return grouping;
+}
+
+/* The different values of a group, whose members are sorted. */
+static int
+count_distinct(const Member *members, int32 start, int32 end)
+{
+	int distinct = 0;
+
+	for (int32 i = start; i < end; i++)
+	{
+		if (i == start || members[i].value != members[i - 1].value)
+			distinct++;
+	}
+	return distinct;
+}
+
+/* A row per group; both lists are sorted, so that their groups are at the same places. */
+static void
+return_errors(FunctionCallInfo fcinfo, const Member *raw, const Member *general, int32 nrows)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum values[4];
+	bool nulls[4] = {false};
+	int32 end;
+
+	for (int32 start = 0; start < nrows; start = end)
+	{
+		int div0;
+		int divn;
+
+		CHECK_FOR_INTERRUPTS();
+		for (end = start + 1; end < nrows && raw[end].group == raw[start].group;)
+			end++;
+		div0 = count_distinct(raw, start, end);
+		divn = count_distinct(general, start, end);
+		values[0] = Int32GetDatum(raw[start].group);
+		values[1] = Int32GetDatum(div0);
+		values[2] = Int32GetDatum(divn);
+		values[3] = Float8GetDatum((float8) abs(div0 - divn) / div0);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+static void
+fill_values(Member *raw, Member *general, const Microdata *data, const Taxonomy *taxonomy, int n)
+{
+	int depth = n == 0 ? taxonomy->deepest : taxonomy->initial - n;
+
+	for (int32 i = 0; i < data->nrows; i++)
+	{
+		int32 node = taxonomy->node_of_word[data->word[data->order[i]]];
+
+		raw[i].value = node;
+		general[i].group = raw[i].group;
+		general[i].value = taxonomy_cut(taxonomy, node, Max(depth, 0));
+	}
+	sort_members(raw, data->nrows);
+	sort_members(general, data->nrows);
+}
+
+/* diversity_error(source, id, sensitive, dgh, grouping, n) */
+Datum
+kanon_diversity_error(PG_FUNCTION_ARGS)
+{
+	char *query = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	char *sensitive = argument_text(fcinfo, 2, "sensitive");
+	char *dgh_name = argument_text(fcinfo, 3, "dgh");
+	char *grouping = argument_text(fcinfo, 4, "grouping");
+	int n = anatomy_int_arg(fcinfo, 5, "n", 0);
+	MemoryContext context;
+	MemoryContext old;
+	Microdata *data;
+	Taxonomy *taxonomy;
+	Member *raw;
+	Member *general;
+
+	kanon_materialize(fcinfo);
+	context = AllocSetContextCreate(CurrentMemoryContext, "kanon diversity", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	(void) dgh_get(dgh_name);
+	data = microdata_read(query, id, sensitive);
+	raw = match_groups(data, read_grouping(grouping));
+	taxonomy = taxonomy_build(dgh_get(dgh_name), data->words, data->counts, data->nwords);
+	general = palloc_extended(Max(data->nrows, 1) * sizeof(Member), MCXT_ALLOC_HUGE);
+	fill_values(raw, general, data, taxonomy, n);
+	return_errors(fcinfo, raw, general, data->nrows);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return (Datum) 0;
+}

@@ -1,0 +1,271 @@
+/*
+ * taxonomy.c
+ *		The part of a hierarchy that a table's sensitive values use.
+ *
+ * Follows Landberg, Rahayu and Pardede, "n-Dependency: dependency diversity in
+ * anatomised microdata tables": mapping and pruning (their Algorithms 1 and 2),
+ * the initial level (3) and the largest n (4).  Their pseudocode never counts
+ * n up; we count one for each level above the initial one that can be kept.
+ */
+#include "release/anatomy/taxonomy.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+
+/* So many missing values are named. */
+#define MISSING_SHOWN 10
+
+/* Nodes by value. */
+typedef struct NodeEntry
+{
+	Datum value;
+	uint32 hash;
+	int32 node;
+	char status;
+} NodeEntry;
+
+static uint32
+hash_value(Datum value)
+{
+	GenView view;
+
+	gen_view(value, &view);
+	return gen_identity_hash(&view);
+}
+
+#define SH_PREFIX nodetable
+#define SH_ELEMENT_TYPE NodeEntry
+#define SH_KEY_TYPE Datum
+#define SH_KEY value
+#define SH_HASH_KEY(tb, key) hash_value(key)
+#define SH_EQUAL(tb, a, b) gen_identical(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+typedef struct Builder
+{
+	Taxonomy *taxonomy;
+	nodetable_hash *table;
+	int capacity;
+} Builder;
+
+static int32
+new_node(Builder *builder, Datum value, int depth)
+{
+	Taxonomy *taxonomy = builder->taxonomy;
+	TaxonomyNode *node;
+
+	if (taxonomy->nnodes == builder->capacity)
+	{
+		builder->capacity *= 2;
+		taxonomy->nodes = repalloc_huge(taxonomy->nodes, builder->capacity * sizeof(TaxonomyNode));
+	}
+	node = &taxonomy->nodes[taxonomy->nnodes];
+	memset(node, 0, sizeof(TaxonomyNode));
+	node->value = value;
+	node->parent = -1;
+	node->depth = depth;
+	return taxonomy->nnodes++;
+}
+
+/* Finds a resolved value's node, or makes it and those of its ancestors. */
+static int32
+add_path(Builder *builder, Datum value, int depth)
+{
+	int32 lowest = -1;
+	int32 child = -1;
+	bool found;
+	bool at_root;
+
+	for (;;)
+	{
+		NodeEntry *entry = nodetable_insert(builder->table, value, &found);
+
+		if (!found)
+			entry->node = new_node(builder, value, depth);
+		if (child >= 0)
+			builder->taxonomy->nodes[child].parent = entry->node;
+		if (lowest < 0)
+			lowest = entry->node;
+		if (found || depth == 0)
+			return lowest;
+		child = entry->node;
+		value = dgh_climb(builder->taxonomy->dgh, value, 1, &at_root);
+		depth--;
+	}
+}
+
+/* The hierarchy's form of a word and its depth; -1: the hierarchy does not know it. */
+static int
+find_word(Dgh *dgh, const char *word, Datum *value)
+{
+	GenView view;
+
+	*value = dgh_resolve(dgh, gen_parse(word, strlen(word)));
+	gen_view(*value, &view);
+	return view.kind == GEN_ANY ? 0 : dgh->methods->depth(dgh, &view);
+}
+
+static void
+note_missing(StringInfo missing, const char *word, int count)
+{
+	if (count <= MISSING_SHOWN)
+		appendStringInfo(missing, "%s\"%s\"", count > 1 ? ", " : "", word);
+}
+
+static void
+report_missing(const Dgh *dgh, StringInfo missing, int count)
+{
+	if (count > MISSING_SHOWN)
+		appendStringInfo(missing, " and %d more", count - MISSING_SHOWN);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("hierarchy \"%s\" does not know %d of the sensitive values", dgh->name, count),
+			 errdetail("Not known: %s.", missing->data),
+			 dgh->kind == DGH_TREE ? errhint("Insert them into kanon.dgh_edge, or leave their rows out of the source.")
+								   : errhint("Leave their rows out of the source.")));
+}
+
+/* Mapping: a node for every word and for what is above it. */
+static void
+map_words(Builder *builder, const char **words, const int64 *counts, int nwords)
+{
+	Taxonomy *taxonomy = builder->taxonomy;
+	StringInfoData missing;
+	int nmissing = 0;
+
+	initStringInfo(&missing);
+	for (int i = 0; i < nwords; i++)
+	{
+		Datum value;
+		int depth = find_word(taxonomy->dgh, words[i], &value);
+
+		CHECK_FOR_INTERRUPTS();
+		if (depth < 0)
+			note_missing(&missing, words[i], ++nmissing);
+		else
+		{
+			taxonomy->node_of_word[i] = add_path(builder, value, depth);
+			taxonomy->nodes[taxonomy->node_of_word[i]].own += counts[i];
+			taxonomy->nrows += counts[i];
+			taxonomy->initial = i == 0 ? depth : Min(taxonomy->initial, depth);
+			taxonomy->deepest = Max(taxonomy->deepest, depth);
+		}
+	}
+	if (nmissing > 0)
+		report_missing(taxonomy->dgh, &missing, nmissing);
+}
+
+/* Pruning: frequencies go up to all ancestors. */
+static void
+add_up(Taxonomy *taxonomy)
+{
+	for (int32 i = 0; i < taxonomy->nnodes; i++)
+	{
+		for (int32 node = i; node >= 0 && taxonomy->nodes[i].own > 0; node = taxonomy->nodes[node].parent)
+			taxonomy->nodes[node].below += taxonomy->nodes[i].own;
+	}
+}
+
+static inline void
+raise_load(TaxonomyLoad *load, int32 node, int64 rows)
+{
+	if (rows > load->rows)
+	{
+		load->node = node;
+		load->rows = rows;
+	}
+}
+
+/* A cut shows the nodes on its depth with all below them, and the values above as they are. */
+static void
+find_loads(Taxonomy *taxonomy)
+{
+	TaxonomyLoad *above = palloc0((taxonomy->deepest + 1) * sizeof(TaxonomyLoad));
+
+	taxonomy->loads = palloc0((taxonomy->deepest + 1) * sizeof(TaxonomyLoad));
+	for (int32 i = 0; i < taxonomy->nnodes; i++)
+	{
+		raise_load(&taxonomy->loads[taxonomy->nodes[i].depth], i, taxonomy->nodes[i].below);
+		raise_load(&above[taxonomy->nodes[i].depth], i, taxonomy->nodes[i].own);
+	}
+	for (int depth = 1; depth <= taxonomy->deepest; depth++)
+	{
+		raise_load(&above[depth], above[depth - 1].node, above[depth - 1].rows);
+		raise_load(&taxonomy->loads[depth], above[depth - 1].node, above[depth - 1].rows);
+	}
+	pfree(above);
+}
+
+Taxonomy *
+taxonomy_build(Dgh *dgh, const char **words, const int64 *counts, int nwords)
+{
+	Builder builder = {.capacity = 64};
+	Taxonomy *taxonomy = palloc0(sizeof(Taxonomy));
+
+	taxonomy->dgh = dgh;
+	dgh_pin(dgh, CurrentMemoryContext);
+	taxonomy->nodes = palloc(builder.capacity * sizeof(TaxonomyNode));
+	taxonomy->node_of_word = palloc_extended(Max(nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	builder.taxonomy = taxonomy;
+	builder.table = nodetable_create(CurrentMemoryContext, 256, NULL);
+	map_words(&builder, words, counts, nwords);
+	nodetable_destroy(builder.table);
+	add_up(taxonomy);
+	find_loads(taxonomy);
+	return taxonomy;
+}
+
+int32
+taxonomy_cut(const Taxonomy *taxonomy, int32 node, int depth)
+{
+	while (taxonomy->nodes[node].depth > depth)
+		node = taxonomy->nodes[node].parent;
+	return node;
+}
+
+int
+taxonomy_first_depth(const Taxonomy *taxonomy, int l)
+{
+	for (int depth = 0; depth <= taxonomy->deepest; depth++)
+	{
+		if (taxonomy->loads[depth].rows <= taxonomy->nrows / l)
+			return depth;
+	}
+	return -1;
+}
+
+int
+taxonomy_max_n(const Taxonomy *taxonomy, int l)
+{
+	int first = taxonomy_first_depth(taxonomy, l);
+
+	return first < 0 ? 0 : Max(taxonomy->initial - first + 1, 1);
+}
+
+/*
+ * Groups that differ on the initial level are more than n = 1 asks for; where
+ * values of unequal depth do not allow it, the first level below that does
+ * will do.
+ */
+int
+taxonomy_depth_for(const Taxonomy *taxonomy, int l, int n)
+{
+	return Max(taxonomy->initial - (n - 1), taxonomy_first_depth(taxonomy, l));
+}
+
+char *
+taxonomy_label(const Taxonomy *taxonomy, int32 node)
+{
+	GenView view;
+	int len;
+	const char *label;
+
+	gen_view(taxonomy->nodes[node].value, &view);
+	label = gen_text(&view, &len);
+	return pnstrdup(label, len);
+}

@@ -1,0 +1,559 @@
+/*
+ * input.c
+ *		Reading the source of a release.
+ *
+ * The caller's own query runs, with the caller's rights, through a cursor, so
+ * that only the numbers stay in memory.
+ */
+#include "release/common/input.h"
+
+#include <math.h>
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "parser/parser.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/regproc.h"
+
+#include "base/progress.h"
+#include "release/common/places.h"
+
+#define FETCH_ROWS 10000
+#define ARENA_BLOCK (64 * 1024)
+
+/* What reading needs beyond what it leaves behind. */
+typedef struct Reader
+{
+	ReleaseSource *source;
+	int capacity; /* rows that the arrays have room for */
+	wordtable_hash *ids;
+	wordtable_hash **words; /* per column, or null */
+	char *arena;
+	Size arena_left;
+
+	/* The query at hand. */
+	bool further;	   /* the second one */
+	bool *met;		   /* further: the rows before whose identifiers have come again */
+	int ncolumns;	   /* that it gives */
+	Oid *types;		   /* of the columns, below all domains */
+	FmgrInfo *outputs; /* of the id and of the columns */
+} Reader;
+
+/* What a comment that starts here is followed by; null: none starts here. */
+static const char *
+skip_comment(const char *text)
+{
+	int depth = 0;
+
+	if (strncmp(text, "--", 2) == 0)
+		return text + strcspn(text, "\r\n");
+	if (strncmp(text, "/*", 2) != 0)
+		return NULL;
+	/* They may be nested; one that does not end is for the parser to refuse. */
+	do
+	{
+		bool opens = strncmp(text, "/*", 2) == 0;
+		bool closes = strncmp(text, "*/", 2) == 0;
+
+		depth += opens ? 1 : closes ? -1
+									: 0;
+		text += opens || closes ? 2 : 1;
+	} while (depth > 0 && *text);
+	return text;
+}
+
+/* Where the text of a query starts, behind parentheses, space and comments. */
+static const char *
+skip_to_word(const char *text)
+{
+	const char *next = text;
+
+	while (next)
+	{
+		text = next + strspn(next, " \t\r\n\f(");
+		next = skip_comment(text);
+	}
+	return text;
+}
+
+/* A relation name quoted, or a query in parentheses; anything else is refused. */
+char *
+release_from_item(const char *source)
+{
+	List *statements = NIL;
+	RawStmt *statement;
+	const char *start = skip_to_word(source);
+	bool is_query = false;
+	static const char *const openings[] = {"select", "with", "values", "table"};
+
+	for (int i = 0; i < (int) lengthof(openings); i++)
+	{
+		int len = strlen(openings[i]);
+
+		if (pg_strncasecmp(start, openings[i], len) == 0 &&
+			(start[len] == '\0' || strchr(" \t\r\n\f(*\"'/-", start[len])))
+			is_query = true;
+	}
+	if (!is_query)
+	{
+		RangeVar *name = makeRangeVarFromNameList(kanon_name_list(source));
+		Oid relation = RangeVarGetRelid(name, NoLock, false);
+
+		return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+										  get_rel_name(relation));
+	}
+
+	statements = raw_parser(source, RAW_PARSE_DEFAULT);
+	if (list_length(statements) != 1 || !IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt) ||
+		((SelectStmt *) linitial_node(RawStmt, statements)->stmt)->intoClause)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the source of a release must be a relation or one SELECT")));
+	statement = linitial_node(RawStmt, statements);
+	/* A comment at the end must not swallow the parenthesis. */
+	return psprintf("(%.*s\n)",
+					statement->stmt_len ? (int) statement->stmt_len
+										: (int) strlen(source + statement->stmt_location),
+					source + statement->stmt_location);
+}
+
+ReleaseSource *
+release_open(Jsonb *quasi_ids)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon release source",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ReleaseSource *source = palloc0(sizeof(ReleaseSource));
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue value;
+	char *name = NULL;
+
+	source->context = context;
+	if (quasi_ids && !JB_ROOT_IS_OBJECT(quasi_ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quasi_ids must be an object of column and hierarchy"),
+				 errhint("For example '{\"birth\": \"years\", \"sex\": null}'.")));
+	iterator = quasi_ids ? JsonbIteratorInit(&quasi_ids->root) : NULL;
+	while (iterator && (token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		else if (token == WJB_VALUE && value.type == jbvString)
+			release_add_column(source, name, pnstrdup(value.val.string.val, value.val.string.len), false);
+		else if (token == WJB_VALUE && value.type == jbvNull)
+			release_add_column(source, name, NULL, false);
+		else if (token == WJB_VALUE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the hierarchy of quasi-identifier \"%s\" must be a name or null", name)));
+	}
+	source->nquasi = source->ncolumns;
+	MemoryContextSwitchTo(old);
+	return source;
+}
+
+ReleaseColumn *
+release_add_column(ReleaseSource *source, const char *name, const char *dgh_name, bool as_text)
+{
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+	ReleaseColumn *column;
+
+	if (source->columns)
+		source->columns = repalloc(source->columns, (source->ncolumns + 1) * sizeof(ReleaseColumn));
+	else
+		source->columns = palloc(sizeof(ReleaseColumn));
+	column = &source->columns[source->ncolumns++];
+	memset(column, 0, sizeof(ReleaseColumn));
+	column->name = pstrdup(name);
+	column->dgh_name = dgh_name ? pstrdup(dgh_name) : NULL;
+	column->as_text = as_text;
+	MemoryContextSwitchTo(old);
+	return column;
+}
+
+/* How values of this type become numbers in a column. */
+static ColumnKind
+column_kind(const ReleaseColumn *column, Oid type)
+{
+	bool tree = column->dgh && column->dgh->kind == DGH_TREE;
+
+	if (column->as_text)
+		return COLUMN_TEXT;
+	switch (column->as_words || tree ? InvalidOid : getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return COLUMN_NUMBER;
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return COLUMN_DATE;
+		default:
+			return COLUMN_WORD;
+	}
+}
+
+static const char *
+source_name(bool further)
+{
+	return further ? "public table" : "source";
+}
+
+static int
+find_attribute(TupleDesc desc, const char *name, const char *role, bool further)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+			return i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the %s has no column \"%s\" for %s", source_name(further), name, role)));
+}
+
+/* The source's row type, without running it. */
+static TupleDesc
+describe_source(const char *from)
+{
+	SPIPlanPtr plan = SPI_prepare(psprintf("SELECT * FROM %s AS source", from), 0, NULL);
+
+	if (plan == NULL)
+		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
+	return ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+}
+
+static int
+compare_columns(const void *left, const void *right, void *arg)
+{
+	int a = find_attribute(arg, ((const ReleaseColumn *) left)->name, "a quasi-identifier", false);
+	int b = find_attribute(arg, ((const ReleaseColumn *) right)->name, "a quasi-identifier", false);
+
+	return a - b;
+}
+
+/*
+ * Finds the columns in the source and brings the quasi-identifiers into its
+ * order; those added keep theirs.
+ */
+static void
+find_columns(ReleaseSource *source, TupleDesc desc)
+{
+	for (int i = 0; i < source->ncolumns; i++)
+	{
+		ReleaseColumn *column = &source->columns[i];
+		const char *role = i < source->nquasi ? "a quasi-identifier" : "a release";
+		int attribute = find_attribute(desc, column->name, role, false);
+
+		column->type = TupleDescAttr(desc, attribute)->atttypid;
+		if (column->dgh_name)
+		{
+			column->dgh = dgh_get(column->dgh_name);
+			dgh_pin(column->dgh, source->context);
+		}
+		column->kind = column_kind(column, column->type);
+	}
+	qsort_arg(source->columns, source->nquasi, sizeof(ReleaseColumn), compare_columns, desc);
+}
+
+/* The quasi-identifiers of a further source are found by name and go on the same lines. */
+static void
+match_columns(ReleaseSource *source, TupleDesc desc)
+{
+	for (int i = 0; i < source->nquasi; i++)
+	{
+		ReleaseColumn *column = &source->columns[i];
+		int attribute = find_attribute(desc, column->name, "a quasi-identifier", true);
+		Oid type = TupleDescAttr(desc, attribute)->atttypid;
+
+		if (column_kind(column, type) != column->kind)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" is of type %s in the source, but of type %s in the public table",
+							column->name, format_type_be(column->type), format_type_be(type))));
+	}
+}
+
+/* The query that gives the identifier and the columns. */
+static char *
+plan_query(Reader *reader, const char *from, const char *id)
+{
+	ReleaseSource *source = reader->source;
+	TupleDesc desc = describe_source(from);
+	StringInfoData query;
+
+	if (reader->further)
+		match_columns(source, desc);
+	else
+		find_columns(source, desc);
+	(void) find_attribute(desc, id, "the identifier", reader->further);
+	reader->ncolumns = reader->further ? source->nquasi : source->ncolumns;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT source.%s", quote_identifier(id));
+	for (int i = 0; i < reader->ncolumns; i++)
+		appendStringInfo(&query, ", source.%s", quote_identifier(source->columns[i].name));
+	appendStringInfo(&query, " FROM %s AS source", from);
+	return query.data;
+}
+
+static const char *
+keep_text(Reader *reader, const char *text)
+{
+	Size size = strlen(text) + 1;
+	char *copy;
+
+	if (size > ARENA_BLOCK / 4)
+		return MemoryContextStrdup(reader->source->context, text);
+	if (size > reader->arena_left)
+	{
+		reader->arena = MemoryContextAlloc(reader->source->context, ARENA_BLOCK);
+		reader->arena_left = ARENA_BLOCK;
+	}
+	copy = reader->arena;
+	memcpy(copy, text, size);
+	reader->arena += size;
+	reader->arena_left -= size;
+	return copy;
+}
+
+static WordEntry *
+intern_word(Reader *reader, wordtable_hash *table, const char *word, bool *found)
+{
+	WordEntry *entry = wordtable_insert(table, word, found);
+
+	if (!*found)
+	{
+		entry->word = keep_text(reader, word);
+		entry->code = table->members - 1;
+	}
+	return entry;
+}
+
+static void
+make_room(Reader *reader)
+{
+	ReleaseSource *source = reader->source;
+
+	if (source->nrows < reader->capacity)
+		return;
+	if (reader->capacity > PG_INT32_MAX / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the source of a release has more than %d rows", reader->capacity)));
+	reader->capacity *= 2;
+	source->ids = repalloc_huge(source->ids, reader->capacity * sizeof(char *));
+	for (int i = 0; i < source->ncolumns; i++)
+	{
+		ReleaseColumn *column = &source->columns[i];
+
+		if (column->texts)
+			column->texts = repalloc_huge(column->texts, reader->capacity * sizeof(char *));
+		else
+			column->values = repalloc_huge(column->values, reader->capacity * sizeof(double));
+	}
+}
+
+static void
+read_value(Reader *reader, int index, Datum value, bool isnull)
+{
+	ReleaseSource *source = reader->source;
+	ReleaseColumn *column = &source->columns[index];
+	bool found;
+
+	if (column->kind == COLUMN_TEXT)
+		column->texts[source->nrows] = isnull ? NULL : keep_text(reader, OutputFunctionCall(&reader->outputs[index + 1], value));
+	else if (isnull)
+		column->values[source->nrows] = NAN;
+	else if (column->kind == COLUMN_WORD)
+		column->values[source->nrows] = intern_word(reader, reader->words[index],
+													OutputFunctionCall(&reader->outputs[index + 1], value), &found)
+											->code;
+	else
+	{
+		column->values[source->nrows] = release_number(column, value, reader->types[index]);
+		if (release_is_infinite(column, column->values[source->nrows]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" holds \"%s\", which is not finite", column->name,
+							OutputFunctionCall(&reader->outputs[index + 1], value)),
+					 errdetail("It is in the row with identifier \"%s\".", source->ids[source->nrows])));
+	}
+}
+
+/* Remembers the row's identifier; false: the row is one of the first query's. */
+static bool
+read_id(Reader *reader, Datum value, bool isnull, const char *id)
+{
+	ReleaseSource *source = reader->source;
+	WordEntry *entry;
+	bool found;
+	bool again;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the identifier \"%s\" is null in a row of the %s", id, source_name(reader->further))));
+	entry = intern_word(reader, reader->ids, OutputFunctionCall(&reader->outputs[0], value), &found);
+	again = reader->further && found && entry->code < source->nown && !reader->met[entry->code];
+	if (found && !again)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("the identifier \"%s\" is not unique in the %s", id, source_name(reader->further)),
+				 errdetail("The value \"%s\" occurs more than once.", entry->word)));
+	if (again)
+		reader->met[entry->code] = true;
+	else
+		source->ids[source->nrows] = entry->word;
+	return !again;
+}
+
+static void
+read_row(Reader *reader, HeapTuple row, TupleDesc desc, const char *id)
+{
+	ReleaseSource *source = reader->source;
+	bool isnull;
+	Datum value = heap_getattr(row, 1, desc, &isnull);
+
+	make_room(reader);
+	if (!read_id(reader, value, isnull, id))
+		return;
+	for (int i = 0; i < source->ncolumns; i++)
+	{
+		isnull = true;
+		value = i < reader->ncolumns ? heap_getattr(row, i + 2, desc, &isnull) : (Datum) 0;
+		read_value(reader, i, value, isnull);
+	}
+	source->nrows++;
+}
+
+static void
+make_columns(Reader *reader)
+{
+	ReleaseSource *source = reader->source;
+
+	reader->capacity = FETCH_ROWS;
+	reader->ids = wordtable_create(CurrentMemoryContext, 1024, NULL);
+	reader->words = palloc0(source->ncolumns * sizeof(wordtable_hash *));
+	source->ids = MemoryContextAlloc(source->context, reader->capacity * sizeof(char *));
+	for (int i = 0; i < source->ncolumns; i++)
+	{
+		ReleaseColumn *column = &source->columns[i];
+
+		if (column->kind == COLUMN_TEXT)
+			column->texts = MemoryContextAlloc(source->context, reader->capacity * sizeof(char *));
+		else
+			column->values = MemoryContextAlloc(source->context, reader->capacity * sizeof(double));
+		if (column->kind == COLUMN_WORD)
+			reader->words[i] = wordtable_create(CurrentMemoryContext, 256, NULL);
+	}
+}
+
+static void
+learn_types(Reader *reader, TupleDesc desc)
+{
+	reader->types = palloc(desc->natts * sizeof(Oid));
+	reader->outputs = palloc0(desc->natts * sizeof(FmgrInfo));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Oid type = TupleDescAttr(desc, i)->atttypid;
+		Oid output;
+		bool is_varlena;
+
+		getTypeOutputInfo(type, &output, &is_varlena);
+		fmgr_info(output, &reader->outputs[i]);
+		if (i > 0)
+			reader->types[i - 1] = getBaseType(type);
+	}
+}
+
+static void
+read_rows(Reader *reader, Portal portal, const char *id)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon release row", ALLOCSET_DEFAULT_SIZES);
+
+	do
+	{
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			MemoryContext old = MemoryContextSwitchTo(work);
+
+			read_row(reader, SPI_tuptable->vals[i], SPI_tuptable->tupdesc, id);
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(work);
+		}
+		SPI_freetuptable(SPI_tuptable);
+		progress_done(reader->source->nrows);
+		CHECK_FOR_INTERRUPTS();
+	} while (SPI_processed > 0);
+	MemoryContextDelete(work);
+}
+
+/* Runs a query and adds its rows. */
+static void
+read_query(Reader *reader, const char *query, const char *id)
+{
+	SPIPlanPtr plan = SPI_prepare(plan_query(reader, release_from_item(query), id), 0, NULL);
+	Portal portal;
+
+	if (plan == NULL)
+		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
+	if (reader->ids == NULL)
+		make_columns(reader);
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	learn_types(reader, portal->tupDesc);
+	read_rows(reader, portal, id);
+	SPI_cursor_close(portal);
+}
+
+void
+release_read_joined(ReleaseSource *source, const char *query, const char *further, const char *id)
+{
+	Reader reader = {.source = source};
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	read_query(&reader, query, id);
+	source->nown = source->nrows;
+	if (further)
+	{
+		reader.further = true;
+		reader.met = palloc_extended(Max(source->nown, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		read_query(&reader, further, id);
+	}
+	for (int i = 0; i < source->ncolumns; i++)
+	{
+		if (reader.words[i])
+			release_place_words(source, &source->columns[i], reader.words[i]);
+	}
+	SPI_finish();
+}
+
+/* Only the columns and their order. */
+void
+release_describe(ReleaseSource *source, const char *query)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	find_columns(source, describe_source(release_from_item(query)));
+	SPI_finish();
+}
+
+void
+release_read(ReleaseSource *source, const char *query, const char *id)
+{
+	release_read_joined(source, query, NULL, id);
+}

@@ -1,0 +1,89 @@
+/*
+ * number.c
+ *		Numbers and dates of the source as doubles.
+ */
+#include "release/common/input.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#define DOUBLE_WHOLE (INT64CONST(1) << 53) /* up to here a double holds every whole number */
+
+/* Can a double hold this number so that the shortest way to print it gives it back? */
+static bool
+fits_double(const char *number)
+{
+	int digits = 0;
+	int zeros = 0; /* at the end, so far */
+
+	for (const char *at = number; *at && *at != 'e' && *at != 'E'; at++)
+	{
+		if (*at == '0')
+			zeros += digits > 0 ? 1 : 0;
+		else if (*at >= '1' && *at <= '9')
+		{
+			digits += zeros + 1;
+			zeros = 0;
+		}
+	}
+	return digits <= DBL_DIG;
+}
+
+static double
+numeric_value(ReleaseColumn *column, Datum value)
+{
+	char *text = DatumGetCString(DirectFunctionCall1(numeric_out, value));
+
+	if (!fits_double(text))
+		column->rounded = true;
+	return DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(text)));
+}
+
+static double
+bigint_value(ReleaseColumn *column, int64 value)
+{
+	if (value < -DOUBLE_WHOLE || value > DOUBLE_WHOLE)
+		column->rounded = true;
+	return (double) value;
+}
+
+/* A value of a column's as a number on its line. */
+double
+release_number(ReleaseColumn *column, Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return bigint_value(column, DatumGetInt64(value));
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case DATEOID:
+			return DatumGetDateADT(value);
+		case TIMESTAMPOID:
+			return DatumGetDateADT(DirectFunctionCall1(timestamp_date, value));
+		case TIMESTAMPTZOID:
+			return DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value));
+		default:
+			return numeric_value(column, value);
+	}
+}
+
+bool
+release_is_infinite(const ReleaseColumn *column, double value)
+{
+	if (column->kind == COLUMN_DATE)
+		return DATE_NOT_FINITE((DateADT) value);
+	return isinf(value) || isnan(value);
+}

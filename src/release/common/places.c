@@ -1,0 +1,156 @@
+/*
+ * places.c
+ *		Where words stand on a column's line.
+ *
+ * Leaves of a tree stand in its order, words that it does not know behind them,
+ * words without hierarchy in the order of bytes.
+ */
+#include "release/common/places.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "hierarchy/tree.h"
+
+/* A word's place: that of its leaf, or behind all leaves in the order of bytes. */
+typedef struct WordPlace
+{
+	const char *word;
+	int32 code;
+	int32 leaf;
+	int npath; /* a computed hierarchy's nodes over the word, the highest first, */
+	int *path; /* each known by the first word that is below it; then the word itself */
+} WordPlace;
+
+static int
+compare_places(const void *left, const void *right)
+{
+	const WordPlace *a = left;
+	const WordPlace *b = right;
+
+	if (a->leaf != b->leaf)
+		return a->leaf < b->leaf ? -1 : 1;
+	return strcmp(a->word, b->word);
+}
+
+static int
+compare_paths(const void *left, const void *right)
+{
+	const WordPlace *a = left;
+	const WordPlace *b = right;
+
+	for (int i = 0; i < Min(a->npath, b->npath); i++)
+	{
+		if (a->path[i] != b->path[i])
+			return a->path[i] < b->path[i] ? -1 : 1;
+	}
+	return a->npath - b->npath;
+}
+
+/* The path of a word, from the word up; then it is turned around. */
+static void
+find_path(Dgh *dgh, WordPlace *place, int index, wordtable_hash *nodes)
+{
+	Datum value = dgh_resolve(dgh, gen_label(place->word, strlen(place->word), 0));
+	bool at_root = false;
+
+	place->path = palloc((dgh->height + 2) * sizeof(int));
+	place->path[place->npath++] = index;
+	while (!at_root && place->npath < dgh->height + 2)
+	{
+		GenView view;
+		WordEntry *entry;
+		const char *text;
+		int len;
+		bool found;
+
+		gen_view(value, &view);
+		text = gen_text(&view, &len);
+		entry = wordtable_insert(nodes, pnstrdup(text, len), &found);
+		if (!found)
+			entry->code = index;
+		place->path[place->npath++] = entry->code;
+		value = dgh_climb(dgh, value, 1, &at_root);
+	}
+	for (int low = 0, high = place->npath - 1; low < high; low++, high--)
+	{
+		int step = place->path[low];
+
+		place->path[low] = place->path[high];
+		place->path[high] = step;
+	}
+}
+
+/*
+ * In the order of bytes, words that a computed hierarchy does not know may stand
+ * between words of one of its nodes.  A node is published as a whole, so it has
+ * to be one stretch.
+ */
+static void
+gather_nodes(Dgh *dgh, WordPlace *places, int count)
+{
+	wordtable_hash *nodes = wordtable_create(CurrentMemoryContext, 256, NULL);
+
+	for (int i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		find_path(dgh, &places[i], i, nodes);
+	}
+	qsort(places, count, sizeof(WordPlace), compare_paths);
+}
+
+static WordPlace *
+list_words(wordtable_hash *table, Dgh *dgh)
+{
+	DghTree *tree = dgh ? dgh->tree : NULL;
+	WordPlace *places = palloc_extended(Max(table->members, 1) * sizeof(WordPlace), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	wordtable_iterator iterator;
+	WordEntry *entry;
+	int count = 0;
+
+	wordtable_start_iterate(table, &iterator);
+	while ((entry = wordtable_iterate(table, &iterator)) != NULL)
+	{
+		int node = tree ? tree_find(tree, entry->word, strlen(entry->word)) : -1;
+		bool leaf = node > 0 && tree->hi[node] - tree->lo[node] == 1 && tree->leaf[tree->lo[node]] == node;
+
+		places[count].word = entry->word;
+		places[count].code = entry->code;
+		places[count++].leaf = leaf ? tree->lo[node] : PG_INT32_MAX;
+	}
+	qsort(places, count, sizeof(WordPlace), compare_places);
+	if (dgh && !tree)
+		gather_nodes(dgh, places, count);
+	return places;
+}
+
+void
+release_place_words(ReleaseSource *source, ReleaseColumn *column, wordtable_hash *table)
+{
+	DghTree *tree = column->dgh ? column->dgh->tree : NULL;
+	WordPlace *places = list_words(table, column->dgh);
+	int32 *place_of = palloc_extended(Max(table->members, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	int nleaves = tree ? tree->nleaves : 0;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	column->words = palloc_extended((nleaves + table->members + 1) * sizeof(char *), MCXT_ALLOC_HUGE);
+	MemoryContextSwitchTo(old);
+	for (int i = 0; i < nleaves; i++)
+		column->words[i] = tree_label(tree, tree->leaf[i]);
+	column->nwords = nleaves;
+	for (int i = 0; i < (int) table->members; i++)
+	{
+		if (places[i].leaf == PG_INT32_MAX)
+		{
+			places[i].leaf = column->nwords;
+			column->words[column->nwords++] = places[i].word;
+		}
+		place_of[places[i].code] = places[i].leaf;
+	}
+	for (int row = 0; row < source->nrows; row++)
+	{
+		if (!isnan(column->values[row]))
+			column->values[row] = place_of[(int) column->values[row]];
+	}
+}

@@ -1,0 +1,365 @@
+/*
+ * release_quality.c
+ *		kanon.release_quality: what a release says about its rows, by the sizes of
+ *		its groups and the extents of its boxes.
+ *
+ * Extents are taken from the published values, not from what made them, so that
+ * any release can be measured.  A single value has extent 0, a node the number
+ * of leaves below it, everything the width of the column.
+ */
+#include "release/common/grouping.h"
+
+#include <math.h>
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+
+#include "hierarchy/tree.h"
+#include "base/progress.h"
+#include "release/anatomy/words.h"
+
+PG_FUNCTION_INFO_V1(kanon_release_quality);
+
+#define FETCH_ROWS 10000
+
+/* A loss in the columns' own units, and with every column's width as 1. */
+typedef struct Loss
+{
+	double raw;
+	double normalized;
+} Loss;
+
+typedef struct GroupCount
+{
+	int64 rows;
+	int64 own;
+} GroupCount;
+
+typedef struct Quality
+{
+	ReleaseSource *source;
+	double *widths;
+	wordtable_hash *ids; /* of the source: their rows */
+	bool *met;			 /* per row of the source */
+	wordtable_hash *group_ids;
+	GroupCount *groups;
+	int capacity;
+	int64 tuples;
+	Loss loss;
+
+	/* The last box and its loss: the rows of a group follow each other. */
+	ArrayType *last;
+	Loss last_loss;
+} Quality;
+
+/* Words of the column that a masked code stands for. */
+static double
+masked_words(const ReleaseColumn *column, const GenView *view)
+{
+	int count = 0;
+
+	if (view->lo == view->len)
+		return 0;
+	for (int i = 0; i < column->nwords; i++)
+	{
+		if ((int) strlen(column->words[i]) == view->len && strncmp(column->words[i], view->label, view->lo) == 0)
+			count++;
+	}
+	return count;
+}
+
+static double
+node_leaves(const ReleaseColumn *column, Datum value, double width)
+{
+	GenView view;
+
+	if (column->dgh)
+		value = dgh_resolve(column->dgh, value);
+	gen_view(value, &view);
+	if (view.kind == GEN_ANY || (view.flags & GEN_IS_ROOT))
+		return width;
+	return view.hi - view.lo > 1 ? view.hi - view.lo : 0;
+}
+
+/* How much of a column's width a published value takes. */
+static double
+value_extent(const ReleaseColumn *column, double width, Datum value)
+{
+	GenView view;
+
+	gen_view(value, &view);
+	switch ((GenKind) view.kind)
+	{
+		case GEN_ANY:
+			return width;
+		case GEN_LABEL:
+			return 0;
+		case GEN_NODE:
+			return node_leaves(column, value, width);
+		case GEN_PREFIX:
+			return masked_words(column, &view);
+		case GEN_INT:
+		case GEN_NUMERIC:
+		case GEN_DATE:
+			break;
+	}
+	if (view.flags & (GEN_LOWER_INF | GEN_UPPER_INF))
+		return width;
+	return gen_is_point(&view) ? 0 : gen_double_bound(&view, true) - gen_double_bound(&view, false);
+}
+
+static void
+add_extent(Loss *loss, double extent, double width)
+{
+	loss->raw += extent;
+	if (extent > 0)
+		loss->normalized += width > 0 ? Min(extent / width, 1) : 1;
+}
+
+/* A single null is a value like any other. */
+static Loss
+box_loss(const Quality *quality, ArrayType *box)
+{
+	Loss loss = {0};
+	Datum *values;
+	bool *nulls;
+	int count = box_values(box, &values, &nulls);
+
+	if (count != quality->source->nquasi)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a box of the release has %d values, but there are %d quasi-identifiers",
+						count, quality->source->nquasi)));
+	for (int i = 0; i < count; i++)
+	{
+		if (!nulls[i])
+			add_extent(&loss, value_extent(&quality->source->columns[i], quality->widths[i], values[i]), quality->widths[i]);
+	}
+	return loss;
+}
+
+static void
+remember_box(Quality *quality, Datum datum, MemoryContext context)
+{
+	ArrayType *box = DatumGetArrayTypeP(datum);
+	MemoryContext old;
+
+	if (quality->last && VARSIZE(box) == VARSIZE(quality->last) &&
+		memcmp(box, quality->last, VARSIZE(box)) == 0)
+		return;
+	quality->last_loss = box_loss(quality, box);
+	old = MemoryContextSwitchTo(context);
+	if (quality->last)
+		pfree(quality->last);
+	quality->last = palloc(VARSIZE(box));
+	memcpy(quality->last, box, VARSIZE(box));
+	MemoryContextSwitchTo(old);
+}
+
+static double
+column_width(const ReleaseSource *source, const ReleaseColumn *column)
+{
+	double least = INFINITY;
+	double greatest = -INFINITY;
+
+	if (column->kind == COLUMN_WORD)
+		return column->dgh && column->dgh->tree ? column->dgh->tree->nleaves : column->nwords;
+	for (int i = 0; i < source->nrows; i++)
+	{
+		if (column->values[i] < least)
+			least = column->values[i];
+		if (column->values[i] > greatest)
+			greatest = column->values[i];
+	}
+	return greatest > least ? greatest - least : 0;
+}
+
+static void
+start_quality(Quality *quality, ReleaseSource *source)
+{
+	memset(quality, 0, sizeof(Quality));
+	quality->source = source;
+	quality->widths = palloc(Max(source->nquasi, 1) * sizeof(double));
+	for (int i = 0; i < source->nquasi; i++)
+		quality->widths[i] = column_width(source, &source->columns[i]);
+	quality->ids = wordtable_create(CurrentMemoryContext, Max(source->nrows, 1), NULL);
+	for (int i = 0; i < source->nrows; i++)
+	{
+		bool found;
+
+		wordtable_insert(quality->ids, source->ids[i], &found)->code = i;
+	}
+	quality->met = palloc_extended(Max((Size) source->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	quality->group_ids = wordtable_create(CurrentMemoryContext, 1024, NULL);
+	quality->capacity = 1024;
+	quality->groups = palloc0(quality->capacity * sizeof(GroupCount));
+}
+
+/* The group of this name, new or known. */
+static GroupCount *
+find_group(Quality *quality, const char *name, MemoryContext context)
+{
+	bool found;
+	WordEntry *entry = wordtable_insert(quality->group_ids, name, &found);
+
+	if (!found)
+	{
+		entry->word = MemoryContextStrdup(context, name);
+		entry->code = quality->group_ids->members - 1;
+		if (entry->code == quality->capacity)
+		{
+			quality->capacity *= 2;
+			quality->groups = repalloc_huge(quality->groups, quality->capacity * sizeof(GroupCount));
+		}
+		quality->groups[entry->code] = (GroupCount){0};
+	}
+	return &quality->groups[entry->code];
+}
+
+static void
+count_row(Quality *quality, HeapTuple row, TupleDesc desc, MemoryContext context)
+{
+	char *id = SPI_getvalue(row, desc, 1);
+	char *group_id = SPI_getvalue(row, desc, 2);
+	bool isnull;
+	Datum box = heap_getattr(row, 3, desc, &isnull);
+	WordEntry *entry = id ? wordtable_lookup(quality->ids, id) : NULL;
+	GroupCount *group;
+
+	if (group_id == NULL || isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("grp or box is null in a row of the release")));
+	group = find_group(quality, group_id, context);
+	group->rows++;
+	if (entry == NULL)
+		return;
+	if (quality->met[entry->code])
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("the identifier \"%s\" occurs more than once in the release", id)));
+	quality->met[entry->code] = true;
+	group->own++;
+	quality->tuples++;
+	remember_box(quality, box, context);
+	quality->loss.raw += quality->last_loss.raw;
+	quality->loss.normalized += quality->last_loss.normalized;
+}
+
+static void
+check_type(TupleDesc desc)
+{
+	Oid type = get_element_type(TupleDescAttr(desc, 2)->atttypid);
+
+	if (!OidIsValid(type) || strcmp(format_type_be_qualified(type), "kanon.generalized") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("box is of type %s in the release, but has to be of type kanon.generalized[]",
+						format_type_be(TupleDescAttr(desc, 2)->atttypid))));
+}
+
+static void
+read_release(Quality *quality, const char *release, MemoryContext context)
+{
+	char *query = psprintf("SELECT release.id, release.grp, release.box FROM %s AS release", release_from_item(release));
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon release row", ALLOCSET_DEFAULT_SIZES);
+	Portal portal;
+
+	if (plan == NULL)
+		elog(ERROR, "could not prepare the release: %s", SPI_result_code_string(SPI_result));
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	check_type(portal->tupDesc);
+	do
+	{
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			MemoryContext old = MemoryContextSwitchTo(work);
+
+			count_row(quality, SPI_tuptable->vals[i], SPI_tuptable->tupdesc, context);
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(work);
+		}
+		SPI_freetuptable(SPI_tuptable);
+		progress_done(quality->tuples);
+		CHECK_FOR_INTERRUPTS();
+	} while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+}
+
+/* A row of the source that is not in the release says nothing at all. */
+static void
+charge_missing(Quality *quality, double *dm)
+{
+	for (int row = 0; row < quality->source->nrows; row++)
+	{
+		if (quality->met[row])
+			continue;
+		for (int i = 0; i < quality->source->nquasi; i++)
+			add_extent(&quality->loss, quality->widths[i], quality->widths[i]);
+		*dm += quality->source->nrows;
+	}
+}
+
+static Datum
+quality_row(FunctionCallInfo fcinfo, Quality *quality)
+{
+	TupleDesc desc;
+	int ngroups = quality->group_ids->members;
+	int64 rows = 0;
+	int64 least = PG_INT64_MAX;
+	double dm = 0;
+	double cells = (double) quality->source->nrows * quality->source->nquasi;
+	Datum values[7];
+	bool nulls[7] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "release_quality must return a row");
+	for (int i = 0; i < ngroups; i++)
+	{
+		rows += quality->groups[i].rows;
+		least = Min(least, quality->groups[i].rows);
+		dm += (double) quality->groups[i].own * quality->groups[i].own;
+	}
+	charge_missing(quality, &dm);
+	values[0] = Int64GetDatum(quality->tuples);
+	values[1] = Int64GetDatum(ngroups);
+	values[2] = Int64GetDatum(least);
+	values[3] = Float8GetDatum(ngroups > 0 ? (double) rows / ngroups : 0);
+	values[4] = Float8GetDatum(quality->loss.raw);
+	values[5] = Float8GetDatum(cells > 0 ? quality->loss.normalized / cells : 0);
+	values[6] = Float8GetDatum(dm);
+	nulls[2] = nulls[3] = ngroups == 0;
+	nulls[5] = cells == 0;
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* release_quality(source, id, quasi_ids, release) -> (tuples, groups, min_group, avg_group, ncp, ncp_normalized, dm) */
+Datum
+kanon_release_quality(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ReleaseSource *source = release_open(PG_GETARG_JSONB_P(2));
+	Quality quality;
+
+	if (source->nquasi == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quasi_ids names no column")));
+	progress_start(fcinfo);
+	progress_phase(PHASE_READING, 0);
+	release_read(source, argument_text(fcinfo, 0, "source"), argument_text(fcinfo, 1, "id"));
+	start_quality(&quality, source);
+	progress_phase(PHASE_CHECKING, source->nrows);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	read_release(&quality, argument_text(fcinfo, 3, "release"), context);
+	SPI_finish();
+	progress_end();
+	PG_RETURN_DATUM(quality_row(fcinfo, &quality));
+}

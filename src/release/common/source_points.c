@@ -1,0 +1,292 @@
+/*
+ * source_points.c
+ *		The source of a release as points.
+ */
+#include "release/common/grouping.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "utils/memutils.h"
+
+#include "hierarchy/tree.h"
+
+/* A row by its identifier: the first bytes decide most comparisons. */
+typedef struct IdKey
+{
+	uint64 prefix;
+	const char *id;
+	int32 row;
+} IdKey;
+
+#define ST_SORT sort_ids
+#define ST_ELEMENT_TYPE IdKey
+#define ST_COMPARE(a, b) ((a)->prefix != (b)->prefix ? ((a)->prefix < (b)->prefix ? -1 : 1) : strcmp((a)->id, (b)->id))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Rows from first on, in the order of identifiers, byte by byte. */
+static void
+order_rows(const ReleaseSource *source, int first, int count, int32 *rows)
+{
+	IdKey *keys = palloc_extended(Max((Size) count, 1) * sizeof(IdKey), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < count; i++)
+	{
+		char prefix[sizeof(uint64)];
+
+		keys[i].id = source->ids[first + i];
+		keys[i].row = first + i;
+		strncpy(prefix, keys[i].id, sizeof(prefix));
+		memcpy(&keys[i].prefix, prefix, sizeof(prefix));
+		keys[i].prefix = pg_ntoh64(keys[i].prefix);
+	}
+	sort_ids(keys, count);
+	for (int i = 0; i < count; i++)
+		rows[i] = keys[i].row;
+	pfree(keys);
+}
+
+static int32 *
+choose_rows(const ReleaseSource *source, bool ordered)
+{
+	int32 *rows = palloc_extended(Max((Size) source->nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < source->nrows && !ordered; i++)
+		rows[i] = i;
+	if (ordered)
+	{
+		order_rows(source, 0, source->nown, rows);
+		order_rows(source, source->nown, source->nrows - source->nown, rows + source->nown);
+	}
+	return rows;
+}
+
+/* Nodes over words, made from a computed hierarchy level by level. */
+typedef struct WordNodes
+{
+	int count;
+	int32 *parent;
+	int32 *lo;
+	int32 *hi;
+	Datum *values;
+} WordNodes;
+
+static int32
+add_word_node(WordNodes *nodes, int32 lo, int32 hi, Datum value)
+{
+	nodes->parent[nodes->count] = -1;
+	nodes->lo[nodes->count] = lo;
+	nodes->hi[nodes->count] = hi;
+	nodes->values[nodes->count] = value;
+	return nodes->count++;
+}
+
+/* Puts parents over the nodes of one level; words that have reached the root are below it. */
+static void
+add_level(Dgh *dgh, WordNodes *nodes, int32 first, int32 end, int32 root)
+{
+	int32 parent = -1;
+
+	for (int32 node = first; node < end; node++)
+	{
+		bool at_root;
+		Datum value = dgh_climb(dgh, nodes->values[node], 1, &at_root);
+
+		CHECK_FOR_INTERRUPTS();
+		if (at_root)
+			parent = -1;
+		else if (parent >= 0 && nodes->hi[parent] == nodes->lo[node] && gen_identical(nodes->values[parent], value))
+			nodes->hi[parent] = nodes->hi[node];
+		else
+			parent = add_word_node(nodes, nodes->lo[node], nodes->hi[node], value);
+		nodes->parent[node] = at_root ? root : parent;
+	}
+}
+
+/*
+ * The words of a column that a computed hierarchy climbs from stand in order of
+ * bytes, so that most of its nodes are stretches of them.  One that is not is
+ * taken for several; that costs quality, not truth: boxes are made by climbing.
+ */
+static void
+climb_words(const ReleaseColumn *column, Line *line)
+{
+	Size room = (Size) (column->nwords + 1) * (column->dgh->height + 2);
+	WordNodes nodes = {
+		.parent = palloc_extended(room * sizeof(int32), MCXT_ALLOC_HUGE),
+		.lo = palloc_extended(room * sizeof(int32), MCXT_ALLOC_HUGE),
+		.hi = palloc_extended(room * sizeof(int32), MCXT_ALLOC_HUGE),
+		.values = palloc_extended(room * sizeof(Datum), MCXT_ALLOC_HUGE),
+	};
+	int32 *leaves = palloc_extended(Max((Size) column->nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	int32 root = add_word_node(&nodes, 0, column->nwords, (Datum) 0);
+	int32 first = nodes.count;
+
+	for (int i = 0; i < column->nwords; i++)
+		leaves[i] = add_word_node(&nodes, i, i + 1,
+								  dgh_resolve(column->dgh, gen_label(column->words[i], strlen(column->words[i]), 0)));
+	while (first < nodes.count)
+	{
+		int32 end = nodes.count;
+
+		add_level(column->dgh, &nodes, first, end, root);
+		first = end;
+	}
+	line->nleaves = column->nwords;
+	line->parent = nodes.parent;
+	line->lo = nodes.lo;
+	line->hi = nodes.hi;
+	line->leaf = leaves;
+}
+
+static void
+measure_numbers(const ReleaseColumn *column, int nrows, Line *line)
+{
+	double least = INFINITY;
+	double greatest = -INFINITY;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		if (column->values[i] < least)
+			least = column->values[i];
+		if (column->values[i] > greatest)
+			greatest = column->values[i];
+	}
+	/* Where all are equal, or next to it, nothing has an extent. */
+	line->scale = greatest > least ? 1 / (greatest / 2 - least / 2) : 0;
+	if (isinf(line->scale))
+		line->scale = 0;
+}
+
+static void
+make_line(const ReleaseSource *source, const ReleaseColumn *column, Line *line)
+{
+	line->words = column->kind == COLUMN_WORD;
+	if (!line->words)
+		measure_numbers(column, source->nrows, line);
+	else if (column->dgh && column->dgh->tree)
+	{
+		line->nleaves = column->dgh->tree->nleaves;
+		line->parent = column->dgh->tree->parent;
+		line->lo = column->dgh->tree->lo;
+		line->hi = column->dgh->tree->hi;
+		line->leaf = column->dgh->tree->leaf;
+	}
+	else if (column->dgh)
+		climb_words(column, line);
+	line_prepare(line);
+}
+
+/* Null is infinity; there is one zero. */
+static void
+fill_points(const ReleaseSource *source, const int32 *row_of, Points *points)
+{
+	for (int column = 0; column < points->ncolumns; column++)
+	{
+		const double *values = source->columns[column].values;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < points->nrows; i++)
+		{
+			double value = values[row_of[i]];
+
+			points->values[(Size) i * points->ncolumns + column] = isnan(value) ? INFINITY : value + 0.0;
+		}
+	}
+}
+
+static void
+fill_sensitive(const Grouping *grouping, int l)
+{
+	Points *points = grouping->points;
+	const ReleaseColumn *column = grouping->sensitive;
+
+	points->sensitive = palloc_extended(Max((Size) points->nown, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	points->nsensitive = column->nwords;
+	for (int i = 0; i < points->nown; i++)
+	{
+		double value = column->values[grouping->row_of[i]];
+
+		points->sensitive[i] = isnan(value) ? -1 : (int32) value;
+	}
+	if (column->nwords < l)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("l is %d, but column \"%s\" has only %d distinct values", l, column->name, column->nwords),
+				 errdetail("Null does not count.")));
+}
+
+void
+grouping_check_columns(const GroupingArgs *args, const ReleaseSource *source)
+{
+	if (source->nquasi == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("quasi_ids names no column")));
+	for (int i = 0; i < source->nquasi; i++)
+	{
+		if (args->sensitive && strcmp(source->columns[i].name, args->sensitive) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" cannot be both a quasi-identifier and sensitive", args->sensitive)));
+	}
+}
+
+static void
+check_rows(const GroupingArgs *args, const ReleaseSource *source)
+{
+	if (args->public_source && source->nown == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the source has no rows to publish")));
+	if (args->k > source->nrows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k is %d, but the source%s only %d rows", args->k,
+						args->public_source ? " and the public table have together" : " has", source->nrows)));
+}
+
+Grouping *
+grouping_of(ReleaseSource *source, bool ordered)
+{
+	Grouping *grouping = palloc0(sizeof(Grouping));
+	MemoryContext old;
+
+	grouping->source = source;
+	grouping->points = points_create(source->nrows, source->nown, source->nquasi);
+	grouping->row_of = choose_rows(source, ordered);
+	old = MemoryContextSwitchTo(grouping->points->context);
+	for (int i = 0; i < source->nquasi; i++)
+		make_line(source, &source->columns[i], &grouping->points->lines[i]);
+	fill_points(source, grouping->row_of, grouping->points);
+	MemoryContextSwitchTo(old);
+	return grouping;
+}
+
+Grouping *
+grouping_read(const GroupingArgs *args)
+{
+	ReleaseSource *source = release_open(args->quasi_ids);
+	Grouping *grouping;
+	MemoryContext old;
+
+	grouping_check_columns(args, source);
+	if (args->sensitive)
+		release_add_column(source, args->sensitive, NULL, false)->as_words = true;
+	release_read_joined(source, args->source, args->public_source, args->id);
+	check_rows(args, source);
+
+	grouping = grouping_of(source, args->ordered);
+	if (args->sensitive)
+	{
+		grouping->sensitive = &source->columns[source->nquasi];
+		old = MemoryContextSwitchTo(grouping->points->context);
+		fill_sensitive(grouping, args->l);
+		MemoryContextSwitchTo(old);
+	}
+	return grouping;
+}

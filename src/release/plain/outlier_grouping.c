@@ -1,0 +1,192 @@
+/*
+ * outlier_grouping.c
+ *		A grouping of the source's rows, given as a query of id and grp, and
+ *		kanon.information_loss of it.
+ */
+#include "release/plain/outlier.h"
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "base/progress.h"
+#include "release/anatomy/words.h"
+
+PG_FUNCTION_INFO_V1(kanon_information_loss);
+
+#define FETCH_ROWS 10000
+
+/* What reading leaves: by row of the space, whether it was met and the grp that it had. */
+typedef struct GroupReader
+{
+	const ReleaseSource *source;
+	wordtable_hash *ids; /* to rows, in the order of the caller's choice */
+	int nrows;
+	bool *met;
+	bool *grouped;
+	int32 *label;
+} GroupReader;
+
+static void
+start_reader(GroupReader *reader, const Grouping *grouping)
+{
+	int nrows = grouping->points->nrows;
+
+	reader->source = grouping->source;
+	reader->nrows = nrows;
+	reader->ids = wordtable_create(CurrentMemoryContext, Max(nrows, 1), NULL);
+	reader->met = palloc_extended(Max(nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	reader->grouped = palloc_extended(Max(nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	reader->label = palloc_extended(Max(nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int row = 0; row < nrows; row++)
+	{
+		bool found;
+
+		wordtable_insert(reader->ids, grouping->source->ids[grouping->row_of[row]], &found)->code = row;
+	}
+}
+
+/* A row without a group was removed. */
+static void
+take_row(GroupReader *reader, HeapTuple tuple, TupleDesc desc)
+{
+	char *id = SPI_getvalue(tuple, desc, 1);
+	WordEntry *entry = id ? wordtable_lookup(reader->ids, id) : NULL;
+	bool isnull;
+	Datum label = heap_getattr(tuple, 2, desc, &isnull);
+
+	if (id == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("id is null in a row of the grouping")));
+	if (entry == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
+				 errmsg("the grouping has a row with identifier \"%s\", which the source does not have", id)));
+	if (reader->met[entry->code])
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("the identifier \"%s\" occurs more than once in the grouping", id)));
+	reader->met[entry->code] = true;
+	reader->grouped[entry->code] = !isnull;
+	reader->label[entry->code] = isnull ? 0 : DatumGetInt32(label);
+}
+
+static void
+read_grouping(GroupReader *reader, const char *query)
+{
+	SPIPlanPtr plan;
+	Portal portal;
+	MemoryContext work;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = SPI_prepare(psprintf("SELECT given.id, given.grp::pg_catalog.int4 FROM %s AS given", release_from_item(query)), 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "could not prepare the grouping: %s", SPI_result_code_string(SPI_result));
+	work = AllocSetContextCreate(CurrentMemoryContext, "kanon grouping row", ALLOCSET_DEFAULT_SIZES);
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	do
+	{
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		for (uint64 i = 0; i < SPI_processed; i++)
+		{
+			MemoryContext old = MemoryContextSwitchTo(work);
+
+			take_row(reader, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+			MemoryContextSwitchTo(old);
+			MemoryContextReset(work);
+		}
+		SPI_freetuptable(SPI_tuptable);
+		CHECK_FOR_INTERRUPTS();
+	} while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+	SPI_finish();
+}
+
+static int
+compare_labelled(const void *a, const void *b, void *arg)
+{
+	const int32 *label = arg;
+	int32 left = *(const int32 *) a;
+	int32 right = *(const int32 *) b;
+
+	if (label[left] != label[right])
+		return label[left] < label[right] ? -1 : 1;
+	return left - right;
+}
+
+static GivenGroups *
+collect_groups(const GroupReader *reader)
+{
+	GivenGroups *groups = palloc0(sizeof(GivenGroups));
+	Size size = ((Size) reader->nrows + 1) * sizeof(int32);
+	int count = 0;
+
+	groups->labels = palloc_extended(size, MCXT_ALLOC_HUGE);
+	groups->group_of = palloc_extended(size, MCXT_ALLOC_HUGE);
+	groups->starts = palloc_extended(size, MCXT_ALLOC_HUGE);
+	groups->rows = palloc_extended(size, MCXT_ALLOC_HUGE);
+	for (int row = 0; row < reader->nrows; row++)
+	{
+		groups->group_of[row] = -1;
+		if (reader->grouped[row])
+			groups->rows[count++] = row;
+	}
+	qsort_arg(groups->rows, count, sizeof(int32), compare_labelled, reader->label);
+	for (int i = 0; i < count; i++)
+	{
+		int32 label = reader->label[groups->rows[i]];
+
+		if (i == 0 || label != groups->labels[groups->ngroups - 1])
+		{
+			groups->labels[groups->ngroups] = label;
+			groups->starts[groups->ngroups++] = i;
+		}
+		groups->group_of[groups->rows[i]] = groups->ngroups - 1;
+	}
+	groups->starts[groups->ngroups] = count;
+	return groups;
+}
+
+GivenGroups *
+given_groups_read(const Space *space, const char *query)
+{
+	GroupReader reader;
+
+	start_reader(&reader, space->grouping);
+	read_grouping(&reader, query);
+	return collect_groups(&reader);
+}
+
+/* information_loss(source, id, quasi_ids, grouping) -> average loss of a row (Definition 3.7) */
+Datum
+kanon_information_loss(PG_FUNCTION_ARGS)
+{
+	Space *space;
+	GivenGroups *groups;
+	double *lower;
+	double *upper;
+	double loss;
+
+	progress_start(fcinfo);
+	space = space_read_quasi(fcinfo);
+	groups = given_groups_read(space, argument_text(fcinfo, 3, "grouping"));
+	if (space->nrows == 0)
+		PG_RETURN_NULL();
+	lower = palloc(space->nquasi * sizeof(double));
+	upper = palloc(space->nquasi * sizeof(double));
+	/* A row that is not published loses everything. */
+	loss = (double) (space->nrows - groups->starts[groups->ngroups]) * space->nquasi;
+	for (int group = 0; group < groups->ngroups; group++)
+	{
+		int count = groups->starts[group + 1] - groups->starts[group];
+
+		CHECK_FOR_INTERRUPTS();
+		space_box(space, groups->rows + groups->starts[group], count, lower, upper);
+		for (int column = 0; column < space->nquasi; column++)
+			loss += count * space_loss(space, column, lower[column], upper[column]);
+	}
+	progress_end();
+	PG_RETURN_FLOAT8(loss / space->nrows);
+}

@@ -1,0 +1,89 @@
+/*
+ * uncertain.h
+ *		The uncertain model of k-anonymity.
+ *
+ * Aggarwal, "On Unifying Privacy and Uncertain Data Models" (ICDE 2008); formula
+ * numbers in this component are those of that paper.  Each row x is published
+ * as z = x + noise together with the spread of the noise.  Its expected
+ * anonymity is the expected number of rows that fit z at least as well as x
+ * does, x and its duplicates included; the spread is chosen so that this is k.
+ *
+ *	uncertain_input.c		reading sources and releases
+ *	uncertain_gaussian.c	the two kinds of noise
+ *	uncertain_uniform.c
+ *	uncertain_crowd.c		the expected anonymity of a row, and the spread for a given one
+ *	uncertain_rings.c		the spread by a census of distances
+ *	uncertain_task.c		the same for all rows, on several cores
+ *	uncertain_release.c		kanon.uncertain
+ *	uncertain_audit.c		kanon.fit, kanon.expected_anonymity, kanon.link_attack
+ *	uncertain_estimate.c	kanon.uncertain_count, kanon.uncertain_classify
+ */
+#ifndef KANON_RELEASE_UNCERTAIN_H
+#define KANON_RELEASE_UNCERTAIN_H
+
+#include "release/common/arguments.h"
+#include "release/uncertain/uncertain_model.h"
+
+#include "utils/array.h"
+
+/* Rows of a source, by identifier in the order of bytes. */
+typedef struct Points
+{
+	int nrows;
+	int ncolumns;
+	const char **ids;
+	char **names;
+	double **columns; /* columns[column][row], in the order asked for */
+	double *k;		  /* per row, NaN where it is null; null if not asked for */
+} Points;
+
+extern Points *points_read(const char *source, const char *id, char **names, int count, const char *k_column);
+/* The row with this identifier, or -1. */
+extern int points_find(const Points *points, const char *id);
+/* Standard deviations, 0 for a constant column. */
+extern double *points_deviations(const Points *points);
+/* 1 / standard deviation, 0 for a constant column. */
+extern double *points_factors(const Points *points);
+
+/* A row of an uncertain release; valid until the next one is read. */
+typedef struct UncertainRow
+{
+	int64 number;	  /* from 1 */
+	const char *text; /* of the column asked for */
+	int ncolumns;	  /* the same in all rows */
+	double *z;
+	double *spread;
+} UncertainRow;
+
+typedef struct UncertainReader UncertainReader;
+
+/*
+ * with: a column to read as text besides z and spread, or null; ncolumns: how
+ * many values z and spread must have, or 0 for as many as in the first row.
+ * Between open and close an SPI connection is open, but the caller's memory
+ * context stays the current one.
+ */
+extern UncertainReader *uncertain_open(const char *release, const char *with, int ncolumns);
+extern UncertainRow *uncertain_next(UncertainReader *reader);
+extern void uncertain_close(UncertainReader *reader);
+
+/* 1 / spread, or NO_SPREAD_FACTOR. */
+extern void spread_factors(const double *spread, int ncolumns, double *factors);
+
+/* Arguments of SQL functions. */
+/* k must be from 1 to the number of rows; id: whose k it is, or null for all. */
+extern void check_k(double k, int nrows, const char *id);
+/* row: of a release, or 0; *expected: how many values it must have, or 0, and then it gets their number. */
+extern double *number_array(ArrayType *array, const char *name, int64 row, int *expected);
+/* z must be finite, spread too and not negative; row as above. */
+extern void uncertain_check(const double *z, const double *spread, int ncolumns, int64 row);
+extern Datum make_number_array(const double *values, int count);
+
+/* The work on all rows. */
+/* The spreads that give each row its k, row by row and column by column; NaN where none does. */
+extern double *task_find_spreads(const Points *points, const NoiseModel *model, const double *k, bool local);
+/* The expected anonymity of rows[0 .. count) with the given spreads. */
+extern double *task_measure(const Points *points, const NoiseModel *model, const int32 *rows,
+							const double *spreads, int count);
+
+#endif

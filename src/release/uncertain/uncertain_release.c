@@ -1,0 +1,138 @@
+/*
+ * uncertain_release.c
+ *		kanon.uncertain: each row as a value and the spread of its noise.
+ */
+#include "release/uncertain/uncertain.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "base/progress.h"
+
+PG_FUNCTION_INFO_V1(kanon_uncertain);
+
+/* Each row's k: from its column, or where there is none or it is null, the one for all. */
+static double *
+k_of_rows(const Points *points, double k)
+{
+	double *result = palloc_extended(Max(points->nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+
+	if (!isnan(k) || !points->k)
+		check_k(k, points->nrows, NULL);
+	for (int row = 0; row < points->nrows; row++)
+	{
+		bool has_own = points->k && !isnan(points->k[row]);
+
+		result[row] = has_own ? points->k[row] : k;
+		if (isnan(result[row]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("the row with identifier \"%s\" has no k of its own, and k is null", points->ids[row])));
+		check_k(result[row], points->nrows, has_own ? points->ids[row] : NULL);
+	}
+	return result;
+}
+
+static bool
+rows_are_equal(const Points *points, int a, int b)
+{
+	for (int column = 0; column < points->ncolumns; column++)
+	{
+		if (points->columns[column][a] != points->columns[column][b])
+			return false;
+	}
+	return true;
+}
+
+/* A row whose k no spread can give it. */
+static void
+refuse_unreachable(const Points *points, const NoiseModel *model, double k, int row)
+{
+	int equal = 0;
+
+	for (int other = 0; other < points->nrows; other++)
+		equal += rows_are_equal(points, row, other);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name, points->ids[row]),
+			 errdetail("However large the noise, each of the %d rows that differ from it counts less than %g, so that k must be less than %.15g.",
+					   points->nrows - equal, model->most, equal + model->most * (points->nrows - equal)),
+			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.") : errhint("Choose a lower k.")));
+}
+
+static void
+put_rows(ReturnSetInfo *result, const Points *points, const NoiseModel *model, const double *spreads, NoiseSource *noise)
+{
+	double *z = palloc(points->ncolumns * sizeof(double));
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon uncertain output", ALLOCSET_DEFAULT_SIZES);
+
+	progress_phase(PHASE_WRITING, points->nrows);
+	for (int row = 0; row < points->nrows; row++)
+	{
+		const double *spread = spreads + (Size) row * points->ncolumns;
+		MemoryContext old = MemoryContextSwitchTo(work);
+		Datum values[3];
+		bool nulls[3] = {false, false, false};
+
+		CHECK_FOR_INTERRUPTS();
+		for (int column = 0; column < points->ncolumns; column++)
+		{
+			double x = points->columns[column][row];
+
+			z[column] = spread[column] > 0 ? model->draw(noise, x, spread[column]) : x;
+		}
+		values[0] = CStringGetTextDatum(points->ids[row]);
+		values[1] = make_number_array(z, points->ncolumns);
+		values[2] = make_number_array(spread, points->ncolumns);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(work);
+		if (row % 10000 == 0)
+			progress_done(row);
+	}
+}
+
+/* uncertain(source, id, columns, k, model, local, k_column, seed) -> (id, z, spread) */
+Datum
+kanon_uncertain(PG_FUNCTION_ARGS)
+{
+	char *source = argument_text(fcinfo, 0, "source");
+	char *id = argument_text(fcinfo, 1, "id");
+	int ncolumns;
+	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
+	double k = PG_ARGISNULL(3) ? NAN : PG_GETARG_FLOAT8(3); /* NaN from now on: null */
+	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
+	bool local = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
+	char *k_column = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
+	NoiseSource noise;
+	Points *points;
+	double *k_of;
+	double *spreads;
+
+	if (PG_ARGISNULL(3) && !k_column)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("k must not be null where there is no k_column")));
+	if (!PG_ARGISNULL(3) && isnan(k))
+		check_k(k, 1, NULL);
+	kanon_materialize(fcinfo);
+	noise_start(&noise, argument_seed(fcinfo, 7));
+	progress_start(fcinfo);
+	points = points_read(source, id, columns, ncolumns, k_column);
+	k_of = k_of_rows(points, k);
+	if (points->nrows > 0)
+	{
+		spreads = task_find_spreads(points, model, k_of, local);
+		for (Size i = 0; i < (Size) points->nrows * points->ncolumns; i++)
+		{
+			if (isnan(spreads[i]))
+				refuse_unreachable(points, model, k_of[i / points->ncolumns], i / points->ncolumns);
+		}
+		put_rows((ReturnSetInfo *) fcinfo->resultinfo, points, model, spreads, &noise);
+	}
+	progress_end();
+	return (Datum) 0;
+}
