@@ -10,6 +10,8 @@
  * tuplestore.  With a block size, blocks of rows in the order of their identifiers
  * are kept and recoded one after the other.
  */
+#include "base/kanon.h"
+
 #include "anonymize/anonymize_first.h"
 
 #include "executor/tuptable.h"
@@ -17,9 +19,13 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "anonymize/anonymizer.h"
 #include "anonymize/notes.h"
 #include "anonymize/partitions.h"
+#include "aview/aview.h"
 #include "base/shuffle.h"
+#include "recode/recode.h"
+#include "source/source.h"
 
 typedef enum Reading
 {

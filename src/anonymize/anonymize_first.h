@@ -5,7 +5,12 @@
 #ifndef KANON_ALLROWS_H
 #define KANON_ALLROWS_H
 
+#include "nodes/params.h"
+#include "utils/snapshot.h"
+
 #include "anonymize/anonymizer.h"
+#include "aview/aview.h"
+#include "recode/recode.h"
 
 /* Does a row, given by its codes at level 0, satisfy the conditions asked of a witness? */
 typedef ClassTest Witness;

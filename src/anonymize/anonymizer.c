@@ -2,6 +2,8 @@
  * anonymizer.c
  *		Reading, recoding and publishing rows.
  */
+#include "base/kanon.h"
+
 #include "anonymize/anonymizer.h"
 
 #include "catalog/pg_type.h"
@@ -14,7 +16,14 @@
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "aview/aview.h"
+#include "aview/boxes.h"
+#include "base/extension.h"
 #include "policy/consent.h"
+#include "recode/dictionary.h"
+#include "recode/recode.h"
+#include "source/layout.h"
+#include "source/source.h"
 
 /* What a missing identifier counts as: all of them are one unknown individual. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
@@ -39,21 +48,6 @@ typedef struct ShownColumn
 
 /* Individuals of a class that are told apart at first, where nobody knows the largest k yet. */
 #define FIRST_INDIVIDUALS 64
-
-void
-row_layout(RowLayout *layout, const AView *aview, const Bitmapset *columns)
-{
-	int column = -1;
-
-	layout->place = palloc(Max(aview->nsource, 1) * sizeof(int));
-	for (int i = 0; i < aview->nsource; i++)
-		layout->place[i] = -1;
-	while ((column = bms_next_member(columns, column)) >= 0)
-	{
-		layout->place[column] = list_length(layout->columns);
-		layout->columns = lappend_int(layout->columns, column);
-	}
-}
 
 /* Numbers are ordered, words of a hierarchy stand in it, others are just different. */
 static Distance

@@ -8,17 +8,13 @@
 #ifndef KANON_ANONYMIZER_H
 #define KANON_ANONYMIZER_H
 
-#include "aview/aview.h"
-#include "source/source.h"
-
+#include "utils/snapshot.h"
 #include "utils/tuplestore.h"
 
-/* Columns of the view that a query over the source delivers, and where. */
-typedef struct RowLayout
-{
-	List *columns;
-	int *place; /* per column of the source: its place in the row, or -1 */
-} RowLayout;
+#include "aview/aview.h"
+#include "recode/dictionary.h"
+#include "recode/recode.h"
+#include "source/layout.h"
 
 typedef struct Anonymizer
 {
@@ -59,9 +55,6 @@ typedef struct Anonymizer
 	RecodeRow row; /* work space */
 	Histogram *classes; /* known classes and their cells */
 } Anonymizer;
-
-/* The columns in their order, each in its place. */
-extern void row_layout(RowLayout *layout, const AView *aview, const Bitmapset *columns);
 
 extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
 /* Rows that are kept are counted from what is published of them. */

@@ -10,12 +10,19 @@
  * that of rows which are mostly published in small groups; where it is wrong,
  * looking is given up (lookup.c).
  */
+#include "base/kanon.h"
+
 #include "anonymize/costs.h"
 
 #include <math.h>
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+
+#include "aview/aview.h"
+#include "source/source.h"
+
+int kanon_plan = CHOOSE_AUTO;
 
 /* What k is taken for where each row has one of its own. */
 #define USUAL_K 5
@@ -26,11 +33,7 @@
  */
 #define PROBES_PER_CELL 3
 
-/* As measured: planning a small query takes as long as so many operators, running it as so many. */
-#define PLANNING_OPERATORS 3000
-#define STARTING_OPERATORS 2000
-
-/* As measured, in the same way, for a row. */
+/* As measured, for a row. */
 #define NOTE_OPERATORS 4
 
 /* PostgreSQL expects pages from disk; those that lead to neighbouring cells are mostly the same ones, and so in memory. */
@@ -66,18 +69,6 @@ Cost
 cost_of_noting(const Plan *source)
 {
 	return NOTE_OPERATORS * cpu_operator_cost * source->plan_rows;
-}
-
-Cost
-cost_of_planning(void)
-{
-	return PLANNING_OPERATORS * cpu_operator_cost;
-}
-
-Cost
-cost_of_starting(void)
-{
-	return STARTING_OPERATORS * cpu_operator_cost;
 }
 
 /* No more can be in memory than what the source has. */

@@ -10,6 +10,17 @@
 
 #include "nodes/plannodes.h"
 
+/* The values of the setting kanon.plan. */
+typedef enum PlanChoice
+{
+	CHOOSE_AUTO,
+	CHOOSE_ANONYMIZE_FIRST,
+	CHOOSE_SELECT_FIRST,
+	CHOOSE_FUNCTION
+} PlanChoice;
+
+extern int kanon_plan;
+
 /* Turning a row's values into codes, and finding its class. */
 extern Cost cost_of_coding(const AView *aview);
 /* Fetching a row that was not filtered out, and putting together what is shown of it. */
@@ -18,9 +29,6 @@ extern Cost cost_of_publishing(const AView *aview);
 extern Cost cost_of_counting(const AView *aview, const Plan *source);
 /* Noting all rows while they are counted, and reading the notes. */
 extern Cost cost_of_noting(const Plan *source);
-/* A query of its own over the source: planning it, and, as often as it is run, starting and ending it. */
-extern Cost cost_of_planning(void);
-extern Cost cost_of_starting(void);
 /* Running a query for the members of a cell, once planned, without what becomes of its rows. */
 extern Cost cost_of_lookup(const Plan *source, const Plan *plan);
 /* Reading a part of the source by a plan, as often as that, each time another. */

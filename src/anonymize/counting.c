@@ -2,6 +2,8 @@
  * counting.c
  *		Counting the rows of the source: classes, individuals, distributions.
  */
+#include "base/kanon.h"
+
 #include "anonymize/anonymizer.h"
 
 #include "executor/nodeHash.h"
@@ -9,7 +11,12 @@
 #include "utils/memutils.h"
 
 #include "anonymize/notes.h"
+#include "hierarchy/generalized.h"
+#include "recode/dictionary.h"
+#include "recode/recode.h"
+#include "source/layout.h"
 #include "source/shards.h"
+#include "source/source.h"
 
 /* Counts a sensitive value of the whole input. */
 static void

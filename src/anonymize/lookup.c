@@ -10,13 +10,17 @@
  * Mostly it is less, since nothing is spent on a cell where the others that are
  * known to be needed could not be paid for.
  */
+#include "base/kanon.h"
+
 #include "anonymize/lookup.h"
 
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
-#include "scan/aviewscan.h"
+#include "anonymize/anonymizer.h"
 #include "anonymize/costs.h"
+#include "source/layout.h"
+#include "source/source.h"
 
 /* Some milliseconds: so little is not worth a thought. */
 #define ALWAYS_WORTHWHILE 2000

@@ -5,7 +5,10 @@
 #ifndef KANON_SCAN_LOOKUP_H
 #define KANON_SCAN_LOOKUP_H
 
+#include "utils/snapshot.h"
+
 #include "anonymize/anonymizer.h"
+#include "source/layout.h"
 #include "source/source.h"
 
 typedef struct Lookup Lookup;

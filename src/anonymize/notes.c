@@ -2,6 +2,8 @@
  * notes.c
  *		Rows as they will be published, noted while they are counted.
  */
+#include "base/kanon.h"
+
 #include "anonymize/notes.h"
 
 #include "catalog/pg_type.h"
@@ -9,8 +11,10 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
-#include "policy/consent.h"
+#include "anonymize/anonymizer.h"
 #include "base/shuffle.h"
+#include "recode/recode.h"
+#include "source/layout.h"
 
 struct Notes
 {

@@ -9,7 +9,11 @@
 #ifndef KANON_SCAN_NOTES_H
 #define KANON_SCAN_NOTES_H
 
+#include "utils/snapshot.h"
+
 #include "anonymize/anonymizer.h"
+#include "recode/recode.h"
+#include "source/layout.h"
 
 typedef struct Notes Notes;
 

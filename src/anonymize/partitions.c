@@ -9,6 +9,8 @@
  * out their rows.  Those of a cell that is larger than parts would come part by part,
  * which tells them apart: they wait for all parts, and come last, in no order.
  */
+#include "base/kanon.h"
+
 #include "anonymize/partitions.h"
 
 #include "catalog/pg_type.h"
@@ -18,7 +20,10 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "anonymize/anonymize_first.h"
+#include "anonymize/anonymizer.h"
 #include "base/shuffle.h"
+#include "recode/recode.h"
 
 #define MIN_PARTS 4
 #define MAX_PARTS 256

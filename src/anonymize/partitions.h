@@ -5,7 +5,12 @@
 #ifndef KANON_PARTITIONS_H
 #define KANON_PARTITIONS_H
 
+#include "nodes/params.h"
+#include "utils/snapshot.h"
+
 #include "anonymize/anonymize_first.h"
+#include "anonymize/anonymizer.h"
+#include "recode/recode.h"
 
 typedef struct Partitions Partitions;
 

@@ -2,6 +2,8 @@
  * region.c
  *		From generalized values back to conditions on raw columns.
  */
+#include "base/kanon.h"
+
 #include "anonymize/region.h"
 
 #include <math.h>
@@ -22,7 +24,13 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "aview/aview.h"
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "recode/dictionary.h"
+#include "recode/recode.h"
 #include "source/source.h"
 
 /* Longer lists of labels cost more than reading rows in vain. */
@@ -441,4 +449,20 @@ region_template(const AView *aview)
 			conditions = lappend(conditions, condition);
 	}
 	return conditions;
+}
+
+Datum
+region_meaning(Oid type, Datum value)
+{
+	Oid output;
+	bool is_varlena;
+	char *text;
+
+	if (type == kanon_generalized_type())
+		return value;
+	if (type != TEXTOID)
+		return dictionary_value(dictionary_create(type, NULL), value);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value);
+	return gen_parse(text, strlen(text));
 }

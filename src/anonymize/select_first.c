@@ -9,14 +9,22 @@
  * the whole source is recoded instead: the plan turns into Anonymize-then-Select
  * by itself, with the same answer.
  */
+#include "base/kanon.h"
+
 #include "anonymize/select_first.h"
 
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "anonymize/anonymize_first.h"
+#include "anonymize/anonymizer.h"
 #include "anonymize/lookup.h"
 #include "anonymize/region.h"
+#include "aview/aview.h"
+#include "recode/recode.h"
+#include "source/layout.h"
+#include "source/source.h"
 
 /* Whoever wants few rows does not wait for many; then twice as many, up to those fetched at a time. */
 #define FIRST_BATCH 32

@@ -8,6 +8,7 @@
 
 #include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
+#include "aview/aview.h"
 
 typedef struct Selection Selection;
 

@@ -119,19 +119,4 @@ extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
 extern Query *aview_source_of_condition(Node *condition);
 
-/* ddl/sequence.c */
-extern void aview_store_recoding(AView *aview);
-extern int64 aview_count_distinct(const AView *aview, int column);
-
-/* ddl/boxes.c */
-extern void aview_store_tree(AView *aview);
-extern struct CellTree *aview_load_tree(const AView *aview);
-
-/* ddl/create.c */
-/* Makes and fills what a materialized view is stored in; set by the component that does. */
-extern void (*aview_materialize)(AView *aview);
-/* Does every change of its rows and of choices reach the groups? */
-extern bool (*aview_is_followed)(const AView *aview);
-extern void aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls);
-
 #endif

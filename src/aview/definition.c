@@ -5,6 +5,8 @@
  * As with hierarchies, reads see the latest committed state and need no
  * privileges: whoever may query the view has it read on his behalf.
  */
+#include "base/kanon.h"
+
 #include "aview/aview.h"
 
 #include "access/genam.h"
@@ -34,8 +36,10 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "policy/profile.h"
-#include "base/trigger.h"
+#include "aview/choices.h"
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "recode/recode.h"
 
 PG_FUNCTION_INFO_V1(kanon_aview_changed);
 

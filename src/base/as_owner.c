@@ -1,24 +1,29 @@
 /*
  * as_owner.c
- *		Switching to the owner of a relation and back.
+ *		Switching to the owner of an object and back.
  */
+#include "base/kanon.h"
+
 #include "base/as_owner.h"
 
 #include "miscadmin.h"
 #include "utils/guc.h"
 
-/* From now on nothing can change who is the user, or leave settings behind. */
 void
-as_owner_start(AsOwner *scope, Oid owner)
+as_owner_start(AsOwner *scope, Oid owner, int flags)
 {
+	Assert(OidIsValid(owner));
+	Assert(flags != 0);
+	Assert((flags & ~(SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE)) == 0);
 	scope->nest_level = NewGUCNestLevel();
 	GetUserIdAndSecContext(&scope->user, &scope->security_context);
-	SetUserIdAndSecContext(owner, scope->security_context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(owner, scope->security_context | flags);
 }
 
 void
 as_owner_end(const AsOwner *scope)
 {
+	Assert(OidIsValid(scope->user));
 	AtEOXact_GUC(false, scope->nest_level);
 	SetUserIdAndSecContext(scope->user, scope->security_context);
 }

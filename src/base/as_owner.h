@@ -1,25 +1,32 @@
 /*
  * as_owner.h
- *		Running other people's code with their own rights.
+ *		Running code as the owner of the object that it belongs to.
  *
- * What a relation is made of, functions of a view, of its types, of policies and
- * indexes, belongs to its owner, and must not run with the rights of whoever
- * looks after it.  An error on the way restores the user, too: PostgreSQL does so
- * when it ends the transaction or the subtransaction.
+ * Functions that a view, its types, policies and indexes call belong to the owner
+ * of the view, and must not run with the rights of the role that looks after it.
+ * This is the only place of kanon that changes the current user.  After an error
+ * PostgreSQL restores the user and the settings when it ends the transaction or
+ * the subtransaction.
  */
-#ifndef KANON_ASOWNER_H
-#define KANON_ASOWNER_H
-
-#include "base/kanon.h"
+#ifndef KANON_AS_OWNER_H
+#define KANON_AS_OWNER_H
 
 typedef struct AsOwner
 {
-	Oid user;
-	int security_context;
-	int nest_level;
+	Oid user;			  /* to go back to */
+	int security_context; /* likewise */
+	int nest_level;		  /* of settings: whatever is set inside is undone */
 } AsOwner;
 
-extern void as_owner_start(AsOwner *scope, Oid owner);
+/*
+ * Switch to an owner.  The flags are PostgreSQL's, from miscadmin.h, and are added
+ * to those in force: SECURITY_RESTRICTED_OPERATION where code of the owner may
+ * run, so that it can leave neither settings nor deferred commands behind;
+ * SECURITY_LOCAL_USERID_CHANGE where the session must not change its role.
+ */
+extern void as_owner_start(AsOwner *scope, Oid owner, int flags);
+
+/* Switch back; scopes end in the reverse order of their starts. */
 extern void as_owner_end(const AsOwner *scope);
 
 #endif

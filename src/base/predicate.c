@@ -2,6 +2,8 @@
  * predicate.c
  *		Reading conditions.
  */
+#include "base/kanon.h"
+
 #include "base/predicate.h"
 
 #include "parser/parse_coerce.h"

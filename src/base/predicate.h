@@ -5,8 +5,6 @@
 #ifndef KANON_PREDICATE_H
 #define KANON_PREDICATE_H
 
-#include "base/kanon.h"
-
 #include "parser/parse_node.h"
 
 /* One boolean expression over the columns of a namespace item, without subqueries and volatile functions. */

@@ -2,6 +2,8 @@
  * progress.c
  *		Reporting progress, and kanon.progress.
  */
+#include "base/kanon.h"
+
 #include "base/progress.h"
 
 #include "catalog/pg_authid.h"

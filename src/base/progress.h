@@ -9,8 +9,6 @@
 #ifndef KANON_PROGRESS_H
 #define KANON_PROGRESS_H
 
-#include "base/kanon.h"
-
 #include "fmgr.h"
 
 typedef enum ProgressPhase

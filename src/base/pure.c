@@ -11,6 +11,8 @@
  * marked as anything, so that only those count that came with the server or
  * are written in a language that takes a superuser.  An operator is a function.
  */
+#include "base/kanon.h"
+
 #include "base/pure.h"
 
 #include "access/htup_details.h"

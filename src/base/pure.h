@@ -5,8 +5,6 @@
 #ifndef KANON_PLAIN_H
 #define KANON_PLAIN_H
 
-#include "base/kanon.h"
-
 #include "nodes/nodes.h"
 
 /* Why an analyzed expression is not plain, as a sentence; null: it is. */

@@ -5,6 +5,8 @@
  * In memory, they are handed out at random.  Where they are too many for that, each
  * is thrown into one of many files at random, and these are shuffled one by one.
  */
+#include "base/kanon.h"
+
 #include "base/shuffle.h"
 
 #include "miscadmin.h"

@@ -5,8 +5,6 @@
 #ifndef KANON_SHUFFLE_H
 #define KANON_SHUFFLE_H
 
-#include "base/kanon.h"
-
 #include "executor/tuptable.h"
 
 typedef struct Shuffle Shuffle;

@@ -2,9 +2,15 @@
  * clusters.c
  *		Clusters: groups that rows come to and go from.
  */
+#include "base/kanon.h"
+
 #include "cluster/clusters.h"
 
 #include "utils/memutils.h"
+
+#include "cluster/groups.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 static int32 *
 alloc_rows(int count)

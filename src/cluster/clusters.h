@@ -8,10 +8,11 @@
 #ifndef KANON_CLUSTER_H
 #define KANON_CLUSTER_H
 
-#include "cluster/groups.h"
-#include "cluster/rule.h"
-
 #include "lib/pairingheap.h"
+
+#include "cluster/groups.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 typedef struct Cluster
 {

@@ -6,9 +6,14 @@
  * loss on either side is that of the smallest box around its rows, by nodes
  * where the column has a tree, so that cuts fall between nodes by themselves.
  */
+#include "base/kanon.h"
+
 #include "cluster/mondrian.h"
 
 #include "miscadmin.h"
+
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 typedef struct Ranked
 {

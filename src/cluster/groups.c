@@ -2,6 +2,8 @@
  * groups.c
  *		A list of groups of rows.
  */
+#include "base/kanon.h"
+
 #include "cluster/groups.h"
 
 #include "utils/memutils.h"

@@ -5,8 +5,6 @@
 #ifndef KANON_GROUPS_H
 #define KANON_GROUPS_H
 
-#include "cluster/points.h"
-
 typedef struct Groups
 {
 	int32 *rows; /* room for all that will ever be added */

@@ -7,12 +7,17 @@
  * Every step keeps the rule.  Steps are taken while they pay, up to a number of
  * rounds; later rounds bring little.
  */
+#include "base/kanon.h"
+
 #include "cluster/clusters.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cluster/groups.h"
 #include "cluster/mondrian.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 #define MAX_ROUNDS 4
 

@@ -8,13 +8,18 @@
  * satisfies k and l, so that both methods tell as little about sensitive values
  * as conventional k-anonymity does.
  */
+#include "base/kanon.h"
+
 #include "cluster/kja.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "cluster/clusters.h"
+#include "cluster/groups.h"
 #include "cluster/mondrian.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 #include "cluster/topdown.h"
 
 /* Rows in a cell of the tree over the public rows, and groups that are joined to sensitive groups at once. */

@@ -7,8 +7,7 @@
 #define KANON_KJA_H
 
 #include "cluster/groups.h"
-#include "cluster/rule.h"
-
+#include "cluster/points.h"
 
 typedef struct KjaPlan
 {

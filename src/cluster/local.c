@@ -5,12 +5,17 @@
  * This takes time quadratic in the rows that it looks at, so a tree parts them
  * into blocks first.  Larger blocks lose a little less.
  */
+#include "base/kanon.h"
+
 #include "cluster/topdown.h"
 
 #include "miscadmin.h"
 
 #include "cluster/clusters.h"
+#include "cluster/groups.h"
 #include "cluster/mondrian.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 static int
 compare_points(const void *left, const void *right, void *arg)

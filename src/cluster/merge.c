@@ -7,9 +7,15 @@
  * is checked when it comes up, and the cluster looks again where its partner has
  * changed.
  */
+#include "base/kanon.h"
+
 #include "cluster/clusters.h"
 
 #include "miscadmin.h"
+
+#include "cluster/groups.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 typedef struct Merger
 {

@@ -3,11 +3,17 @@
  *		Mondrian (LeFevre et al. 2006, as section 2.2 of Sacharidis et al. uses it):
  *		building the tree, its groups, and range queries.
  */
+#include "base/kanon.h"
+
 #include "cluster/mondrian.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
+
+#include "cluster/groups.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 #define ST_SORT sort_doubles
 #define ST_ELEMENT_TYPE double

@@ -11,6 +11,7 @@
 #define KANON_KDTREE_H
 
 #include "cluster/groups.h"
+#include "cluster/points.h"
 #include "cluster/rule.h"
 
 typedef struct CutNode

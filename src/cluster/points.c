@@ -5,6 +5,8 @@
  * The loss of a box is the sum of its extents: what the normalized certainty
  * penalty charges each row in it.
  */
+#include "base/kanon.h"
+
 #include "cluster/points.h"
 
 #include "utils/memutils.h"

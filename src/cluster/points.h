@@ -13,8 +13,6 @@
 #ifndef KANON_POINTS_H
 #define KANON_POINTS_H
 
-#include "base/kanon.h"
-
 #include <math.h>
 
 typedef struct Line

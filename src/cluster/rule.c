@@ -2,7 +2,11 @@
  * rule.c
  *		When a set of points may be published as one group.
  */
+#include "base/kanon.h"
+
 #include "cluster/rule.h"
+
+#include "cluster/points.h"
 
 GroupRule *
 rule_create(const Points *points, int k, int l)

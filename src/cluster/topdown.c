@@ -12,6 +12,8 @@
  * part of the rows that keeps the rule by itself and is not parted further
  * before its groups are made.
  */
+#include "base/kanon.h"
+
 #include "cluster/topdown.h"
 
 #include "miscadmin.h"
@@ -19,7 +21,10 @@
 #include "utils/memutils.h"
 
 #include "cluster/clusters.h"
+#include "cluster/groups.h"
 #include "cluster/mondrian.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
 
 /* Steps from a row to the farthest one and on from there, looking for two that are far apart. */
 #define SEED_STEPS 3

@@ -8,7 +8,6 @@
 #include "cluster/groups.h"
 #include "cluster/rule.h"
 
-
 /*
  * Both append groups to a list, and rearrange the rows; together the rows have
  * to keep the rule.  The result depends on the order of the rows.

@@ -7,9 +7,13 @@
  * and no microdata row is left outside.  Rows with equal values go together, so
  * that the order of rows does not matter.
  */
+#include "base/kanon.h"
+
 #include "cluster/kja.h"
 
 #include "miscadmin.h"
+
+#include "cluster/points.h"
 
 typedef struct Trim
 {

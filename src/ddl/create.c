@@ -6,6 +6,8 @@
  * caller's name.  What kanon's tables say about it is written with the rights of
  * their owner: nobody else may write there.
  */
+#include "base/kanon.h"
+
 #include "ddl/create.h"
 
 #include "access/table.h"
@@ -30,31 +32,18 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "aview/aview.h"
+#include "base/extension.h"
 #include "base/progress.h"
+#include "ddl/position.h"
+#include "ddl/recoding.h"
+#include "hierarchy/dgh.h"
+#include "matview/matview.h"
+#include "policy/profile.h"
 
 PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
-
-void (*aview_materialize)(AView *aview) = NULL;
-bool (*aview_is_followed)(const AView *aview) = NULL;
-
-/* Runs a command on kanon's tables as their owner. */
-void
-aview_run_as_extension(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
-{
-	Oid user;
-	int context;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(kanon_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute_with_args(command, nargs, types, values, nulls, false, 0) < 0)
-		elog(ERROR, "could not run \"%s\"", command);
-	SPI_finish();
-	SetUserIdAndSecContext(user, context);
-}
 
 static void pg_attribute_noreturn()
 bad_argument(const char *name, const char *value, const char *rule)
@@ -306,7 +295,7 @@ keep_hierarchy(const char *name)
 	Oid types[1] = {TEXTOID};
 	Datum values[1] = {CStringGetTextDatum(name)};
 
-	aview_run_as_extension("SELECT FROM kanon.dgh WHERE name OPERATOR(pg_catalog.=) $1 FOR KEY SHARE", 1, types, values, NULL);
+	kanon_execute("SELECT FROM kanon.dgh WHERE name OPERATOR(pg_catalog.=) $1 FOR KEY SHARE", 1, types, values, NULL);
 }
 
 static void
@@ -323,7 +312,7 @@ store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc
 	nulls[3] = request->l == 0 ? 'n' : ' ';
 	nulls[4] = request->t == 0 ? 'n' : ' ';
 	nulls[7] = request->block_size == 0 ? 'n' : ' ';
-	aview_run_as_extension("INSERT INTO kanon.aview (id, view, k, l, t, match, algorithm, block_size)"
+	kanon_execute("INSERT INTO kanon.aview (id, view, k, l, t, match, algorithm, block_size)"
 						   " VALUES ($1, $2::pg_catalog.regclass, $3, $4, $5, $6, $7, $8)",
 						   8, types, values, nulls);
 	for (int i = 0; i < desc->natts; i++)
@@ -341,7 +330,7 @@ store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc
 			column_values[3] = CStringGetTextDatum(columns[i]->dgh);
 		else
 			column_nulls[3] = 'n';
-		aview_run_as_extension("INSERT INTO kanon.aview_column (aview, attnum, role, dgh) VALUES ($1, $2, $3, $4)",
+		kanon_execute("INSERT INTO kanon.aview_column (aview, attnum, role, dgh) VALUES ($1, $2, $3, $4)",
 							   4, column_types, column_values, column_nulls);
 	}
 }
@@ -352,7 +341,7 @@ next_id(void)
 	Oid sequence = kanon_relation("aview_serial");
 
 	/* Forget what was said about temporary views of sessions that are gone. */
-	aview_run_as_extension("DELETE FROM kanon.aview WHERE view::pg_catalog.oid OPERATOR(pg_catalog.<>)"
+	kanon_execute("DELETE FROM kanon.aview WHERE view::pg_catalog.oid OPERATOR(pg_catalog.<>)"
 						   " ALL (SELECT oid FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'v')",
 						   0, NULL, NULL, NULL);
 	return (int32) nextval_internal(sequence, false);
@@ -439,7 +428,7 @@ aview_create(const AViewRequest *request)
 	aview_store_recoding(aview);
 	warn_of_diversity(aview);
 	if (request->materialized)
-		aview_materialize(aview_load(id));
+		matview_create(aview_load(id));
 	PopActiveSnapshot();
 	return view;
 }
@@ -634,7 +623,7 @@ kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 		values[i] = PG_ARGISNULL(i) ? (Datum) 0 : PG_GETARG_DATUM(i);
 		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
 	}
-	aview_run_as_extension("UPDATE kanon.aview SET k = coalesce($2, k), l = coalesce($3, l), t = coalesce($4, t),"
+	kanon_execute("UPDATE kanon.aview SET k = coalesce($2, k), l = coalesce($3, l), t = coalesce($4, t),"
 						   " match = coalesce($5, match), block_size = coalesce($6, block_size)"
 						   " WHERE id OPERATOR(pg_catalog.=) $1",
 						   6, types, values, nulls);

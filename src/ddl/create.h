@@ -5,20 +5,10 @@
 #ifndef KANON_AVIEW_CREATE_H
 #define KANON_AVIEW_CREATE_H
 
-#include "aview/aview.h"
-#include "ddl/position.h"
-#include "policy/profile.h"
-
 #include "access/tupdesc.h"
 
-/* A column and the hierarchy asked for it. */
-typedef struct ColumnRequest
-{
-	char *name;
-	char *dgh; /* null: none */
-	ColumnRole role;
-	int location; /* in the request's text; negative: not there */
-} ColumnRequest;
+#include "ddl/position.h"
+#include "policy/profile.h"
 
 typedef struct AViewRequest
 {

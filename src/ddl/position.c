@@ -2,6 +2,8 @@
  * position.c
  *		Showing errors in the text that the user wrote.
  */
+#include "base/kanon.h"
+
 #include "ddl/position.h"
 
 #include "catalog/pg_proc.h"

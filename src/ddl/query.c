@@ -2,11 +2,15 @@
  * query.c
  *		The source query of an A-view, checked and described before there is one.
  */
+#include "base/kanon.h"
+
 #include "ddl/create.h"
 
 #include "executor/spi.h"
 #include "parser/parser.h"
 #include "utils/plancache.h"
+
+#include "ddl/position.h"
 
 /* The source has to be one SELECT, as in CREATE VIEW; it begins at so many bytes. */
 static char *

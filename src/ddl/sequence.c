@@ -7,6 +7,8 @@
  * is computed when the view is created and stored with it, so that every plan, on
  * every day, uses the same one.
  */
+#include "base/kanon.h"
+
 #include "aview/aview.h"
 
 #include "catalog/pg_class.h"
@@ -17,8 +19,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "ddl/survey.h"
+#include "base/extension.h"
 #include "base/progress.h"
+#include "ddl/recoding.h"
+#include "ddl/survey.h"
+#include "hierarchy/generalized.h"
+#include "recode/dictionary.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalization_sequence);
 PG_FUNCTION_INFO_V1(kanon_refresh_sequence);
@@ -90,13 +96,13 @@ store_sequence(AView *aview)
 	int column;
 	int step = 0;
 
-	aview_run_as_extension("DELETE FROM kanon.aview_step WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
+	kanon_execute("DELETE FROM kanon.aview_step WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
 	while ((column = next_column(survey, level)) >= 0)
 	{
 		values[1] = Int32GetDatum(++step);
 		values[2] = Int16GetDatum(aview->quasi[column] + 1);
 		values[3] = Int32GetDatum(++level[column]);
-		aview_run_as_extension("INSERT INTO kanon.aview_step (aview, step, attnum, level) VALUES ($1, $2, $3, $4)",
+		kanon_execute("INSERT INTO kanon.aview_step (aview, step, attnum, level) VALUES ($1, $2, $3, $4)",
 							   4, types, values, NULL);
 	}
 }

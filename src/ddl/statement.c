@@ -6,6 +6,8 @@
  * rights of the caller and under the same privileges, the one to execute that
  * function included.
  */
+#include "base/kanon.h"
+
 #include "ddl/statement.h"
 
 #include "catalog/pg_proc.h"
@@ -18,6 +20,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "ddl/create.h"
+#include "ddl/position.h"
 #include "hierarchy/catalog.h"
 
 PG_FUNCTION_INFO_V1(kanon_language_call);

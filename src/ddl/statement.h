@@ -11,6 +11,7 @@
 #define KANON_AVIEW_STATEMENT_H
 
 #include "ddl/create.h"
+#include "ddl/position.h"
 
 typedef enum StatementKind
 {

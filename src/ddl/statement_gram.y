@@ -7,11 +7,18 @@
  * 4 and Fig. 5, with clauses for what kanon.create_anonymization_view() offers
  * beyond it.  A block is read to its end before any of it is executed.
  */
+#include "base/kanon.h"
+
 #include "ddl/statement.h"
 
 #include <limits.h>
 
 #include "utils/builtins.h"
+
+#include "aview/aview.h"
+#include "ddl/create.h"
+#include "ddl/position.h"
+#include "policy/profile.h"
 
 /* An error must leave nothing behind but memory of the current context. */
 #define YYMALLOC palloc

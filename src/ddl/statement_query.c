@@ -5,12 +5,16 @@
  * The query is read by PostgreSQL's own scanner, so that strings, dollar quotes,
  * escapes, comments and names are exactly what its parser will take them for.
  */
+#include "base/kanon.h"
+
 #include "ddl/statement.h"
 
 #include <ctype.h>
 
 #include "miscadmin.h"
 #include "parser/scanner.h"
+
+#include "ddl/position.h"
 
 typedef struct QueryScan
 {

@@ -2,6 +2,8 @@
  * survey.c
  *		Reading the source of an A-view once.
  */
+#include "base/kanon.h"
+
 #include "ddl/survey.h"
 
 #include "executor/tuptable.h"
@@ -9,8 +11,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "aview/aview.h"
 #include "base/as_owner.h"
 #include "base/progress.h"
+#include "recode/dictionary.h"
 #include "source/source.h"
 
 static void
@@ -81,7 +85,7 @@ run_survey(const AView *aview, List *columns, Survey *survey)
 	SourceRun *run;
 
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, aview->owner);
+	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
 	source_end(run);

@@ -6,6 +6,7 @@
 #define KANON_AVIEW_SURVEY_H
 
 #include "aview/aview.h"
+#include "recode/dictionary.h"
 
 /* All values of some columns, counted. */
 typedef struct Survey

@@ -6,9 +6,14 @@
  * bounds.  Anything else is first looked up in the hierarchy of the value that
  * has one; where both have one, and different ones, either may answer.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/compare.h"
 
 #include "utils/builtins.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 PG_FUNCTION_INFO_V1(kanon_avlike);
 

@@ -8,6 +8,8 @@
  * generation before it uses it again, and loads anew only what has changed.
  * A hierarchy that someone holds outlives its replacement.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "funcapi.h"
@@ -17,6 +19,8 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
 #include "hierarchy/tree.h"
 
 PG_FUNCTION_INFO_V1(kanon_dgh_cache);

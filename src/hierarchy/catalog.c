@@ -7,6 +7,8 @@
  * every session.  They are not subject to privileges on the tables, either,
  * since comparing two published values must not need any.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "access/genam.h"
@@ -22,6 +24,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
 #include "hierarchy/tree.h"
 
 /*

@@ -2,7 +2,11 @@
  * climb.c
  *		What all kinds of hierarchies have in common: climbing and distances.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/dgh.h"
+
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 Datum

@@ -3,6 +3,8 @@
  *		What comparisons have in common: reading arguments of any type, and
  *		finding values in each other's hierarchies.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/compare.h"
 
 #include "catalog/pg_type.h"
@@ -15,6 +17,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 /* Operands are passed by value or as varlena. */
 StaticAssertDecl(FLOAT8PASSBYVAL, "kanon needs a 64-bit server");

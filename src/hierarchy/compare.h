@@ -11,6 +11,7 @@
 #define KANON_COMPARE_H
 
 #include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 #define COMPARISON_MAX_ARGS 3
 

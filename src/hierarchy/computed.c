@@ -7,6 +7,8 @@
  * masked text by its mask.  Level 0 holds the raw values, the level
  * dgh->height the root.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/dgh.h"
 
 #include "datatype/timestamp.h"
@@ -16,6 +18,8 @@
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/numeric.h"
+
+#include "hierarchy/generalized.h"
 
 #define NUMERIC_CALL(function, a, b) \
 	DatumGetNumeric(DirectFunctionCall2(function, NumericGetDatum(a), NumericGetDatum(b)))

@@ -7,6 +7,8 @@
  * digits that it hides.  What cannot be measured, an unbounded interval or
  * everything without a hierarchy, gives NULL.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/compare.h"
 
 #include <math.h>
@@ -17,6 +19,8 @@
 #include "utils/numeric.h"
 #include "utils/varlena.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 PG_FUNCTION_INFO_V1(kanon_coverage_range);
@@ -36,12 +40,12 @@ pg_attribute_noreturn()
 	int len;
 	int argument_len;
 	const char *text = gen_text(view, &len);
-	const char *argument_text = gen_text(argument, &argument_len);
+	const char *coverage_argument = gen_text(argument, &argument_len);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("\"%.*s\" cannot be compared with the generalized value \"%.*s\"",
-					argument_len, argument_text, len, text)));
+					argument_len, coverage_argument, len, text)));
 }
 
 /* A value asked for, as an interval of numbers or of dates: text is read as such. */

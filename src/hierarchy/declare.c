@@ -5,6 +5,8 @@
  * The same reading serves the cache and the trigger on the table, so that
  * whatever way a row comes in, a bad one is refused there and then.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "access/htup_details.h"
@@ -18,7 +20,9 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 
-#include "base/trigger.h"
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 PG_FUNCTION_INFO_V1(kanon_dgh_check);
 PG_FUNCTION_INFO_V1(kanon_dgh_changed);

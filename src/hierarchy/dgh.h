@@ -14,8 +14,6 @@
 #ifndef KANON_DGH_H
 #define KANON_DGH_H
 
-#include "base/kanon.h"
-
 #include "utils/numeric.h"
 #include "utils/palloc.h"
 

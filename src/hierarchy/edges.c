@@ -13,6 +13,8 @@
  * see each other's edges.  A transaction that inserts edges one by one updates
  * the row once, as long as nobody has seen the states in between.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "access/genam.h"
@@ -28,8 +30,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
 #include "hierarchy/tree.h"
-#include "base/trigger.h"
 
 PG_FUNCTION_INFO_V1(kanon_dgh_edge_changed);
 

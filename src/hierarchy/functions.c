@@ -2,12 +2,17 @@
  * functions.c
  *		generalize, dgh_path, dgh_distance and drop_dgh.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalize);
 PG_FUNCTION_INFO_V1(kanon_bind);

@@ -15,8 +15,6 @@
 #ifndef KANON_GENERALIZED_H
 #define KANON_GENERALIZED_H
 
-#include "base/kanon.h"
-
 #include "fmgr.h"
 #include "utils/numeric.h"
 

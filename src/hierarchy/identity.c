@@ -8,6 +8,8 @@
  * bounds, then dates, then labels in the order of the collation, then
  * everything.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/generalized.h"
 
 #include "catalog/pg_collation.h"

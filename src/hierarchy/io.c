@@ -5,6 +5,8 @@
  * The binary form names the hierarchy of a node, so that it keeps its meaning
  * between databases; the text form is what people read, and does not.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/dgh.h"
 
 #include "catalog/pg_type.h"
@@ -14,6 +16,8 @@
 #include "utils/datetime.h"
 #include "utils/rangetypes.h"
 #include "utils/typcache.h"
+
+#include "hierarchy/generalized.h"
 
 PG_FUNCTION_INFO_V1(kanon_generalized_in);
 PG_FUNCTION_INFO_V1(kanon_generalized_out);

@@ -7,6 +7,8 @@
  * it is for that level in other tools; a tree of labels has no such step, so
  * that it climbs on.  Fields may be quoted as in CSV.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/catalog.h"
 
 #include "access/xact.h"
@@ -23,6 +25,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 PG_FUNCTION_INFO_V1(kanon_import_dgh);

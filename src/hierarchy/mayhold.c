@@ -8,12 +8,16 @@
  * collation of the comparison.  A value of a text column is compared as text.
  * Where more than one reading is possible, it may hold if it does in any.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/compare.h"
 
 #include "utils/builtins.h"
 #include "utils/pg_locale.h"
 #include "utils/varlena.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 PG_FUNCTION_INFO_V1(kanon_may_be_ne);

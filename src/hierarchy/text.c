@@ -7,6 +7,8 @@
  * so that labels of any spelling survive and a hierarchy finds them.  What is
  * left is a label, which comparisons may still read as a number or a date.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/generalized.h"
 
 #include <ctype.h>

@@ -2,7 +2,12 @@
  * tree.c
  *		Explicit trees: finding values in them and climbing.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/tree.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 const char *
 tree_label(const DghTree *tree, int node)

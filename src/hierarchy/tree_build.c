@@ -11,6 +11,8 @@
  * tree are neighbours in value: 5-9 before 10-14.  Leaves stand in the order
  * in which they were imported, else by value, numbers first.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/tree.h"
 
 #include <math.h>
@@ -19,6 +21,9 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 typedef struct LabelEntry
 {

@@ -7,12 +7,17 @@
  * and labels may be compared as numbers, as dates, or as text in any collation.
  * Each order is made when it is first asked for and stays with the tree.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/tree.h"
 
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 /* Reads the leaves as numbers, or as dates that are written as ISO 8601 says. */
 static void

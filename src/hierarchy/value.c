@@ -10,6 +10,8 @@
  *		NUMERIC			size of lo, lo, hi as numerics, either may be missing
  * Nothing is aligned, since tuples store it with a one-byte header.
  */
+#include "base/kanon.h"
+
 #include "hierarchy/generalized.h"
 
 #include <math.h>

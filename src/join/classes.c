@@ -5,12 +5,16 @@
  * A class is a combination of numbers of values, one for each clause.  With one
  * clause, classes are values and their matches all there is to know.
  */
+#include "base/kanon.h"
+
 #include "join/classes.h"
 
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "join/matches.h"
 
 typedef struct ClassEntry
 {

@@ -11,8 +11,6 @@
 #ifndef KANON_JOIN_H
 #define KANON_JOIN_H
 
-#include "base/kanon.h"
-
 #include "nodes/extensible.h"
 
 /* custom_exprs: the clauses, all of them operators, and what else makes a pair one. */

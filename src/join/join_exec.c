@@ -2,17 +2,23 @@
  * join_exec.c
  *		The AVLIKE join at run time.
  */
+#include "base/kanon.h"
+
 #include "join/join_state.h"
+
+#include KANON_EXPLAIN_HEADER
 
 #include "access/sysattr.h"
 #include "commands/explain.h"
-#include KANON_EXPLAIN_HEADER
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
+
+#include "join/classes.h"
+#include "join/join.h"
 
 Node *
 avlike_join_create_state(CustomScan *scan)

@@ -3,12 +3,16 @@
  *		The inner rows of an AVLIKE join: as many as fit into memory, by the values
  *		that they are joined by.
  */
+#include "base/kanon.h"
+
 #include "join/join_state.h"
 
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "join/classes.h"
 
 void
 join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)

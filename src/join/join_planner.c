@@ -2,6 +2,8 @@
  * join_planner.c
  *		Paths for joins by AVLIKE.
  */
+#include "base/kanon.h"
+
 #include "join/join.h"
 
 #include "catalog/namespace.h"
@@ -14,8 +16,6 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-
-#include "hierarchy/catalog.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans);
 

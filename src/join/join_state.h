@@ -5,12 +5,11 @@
 #ifndef KANON_JOIN_STATE_H
 #define KANON_JOIN_STATE_H
 
-#include "join/join.h"
-
 #include "nodes/execnodes.h"
 #include "utils/tuplestore.h"
 
 #include "join/classes.h"
+#include "join/matches.h"
 
 typedef struct AvlikeJoinState
 {

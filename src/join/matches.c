@@ -2,6 +2,8 @@
  * matches.c
  *		Finding the values that match a value.
  */
+#include "base/kanon.h"
+
 #include "join/matches.h"
 
 #include "catalog/pg_type.h"
@@ -12,6 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/extension.h"
 #include "hierarchy/generalized.h"
 
 typedef struct ValueType
@@ -73,7 +76,7 @@ typedef struct SeenEntry
 #include "lib/simplehash.h"
 
 /* Where a value stands, if it stands on a line: what it covers is [lo, hi] of it. */
-typedef struct Place
+typedef struct LinePlace
 {
 	int kind; /* a GenKind; GEN_ANY: on no line */
 	int32 dgh;
@@ -82,7 +85,7 @@ typedef struct Place
 	int64 hi;
 	int number;	 /* of the value */
 	int64 reach; /* in order: the largest hi of its half, for the search */
-} Place;
+} LinePlace;
 
 struct Matches
 {
@@ -98,7 +101,7 @@ struct Matches
 	int ninner;
 	int room;
 	Datum *inner;
-	Place *places; /* from the first search on line by line, each in the order of lo; before, by number */
+	LinePlace *places; /* from the first search on line by line, each in the order of lo; before, by number */
 	int nlines; /* 0: not ordered yet */
 	int *ends;	/* of each line, among places */
 
@@ -151,14 +154,14 @@ matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 	matches->inner_seen = seen_create(CurrentMemoryContext, FIRST_VALUES, &matches->inner_type);
 	matches->room = FIRST_VALUES;
 	matches->inner = palloc(matches->room * sizeof(Datum));
-	matches->places = palloc(matches->room * sizeof(Place));
+	matches->places = palloc(matches->room * sizeof(LinePlace));
 	matches->cache = AllocSetContextCreate(cache, "kanon matches", ALLOCSET_DEFAULT_SIZES);
 	matches_forget_outer(matches);
 	return matches;
 }
 
 static void
-stand_on(Place *place, int kind, int64 lo, int64 hi)
+stand_on(LinePlace *place, int kind, int64 lo, int64 hi)
 {
 	place->kind = kind;
 	place->lo = lo;
@@ -166,11 +169,11 @@ stand_on(Place *place, int kind, int64 lo, int64 hi)
 }
 
 static void
-find_place(const Matches *matches, const ValueType *type, Datum value, Place *place)
+find_place(const Matches *matches, const ValueType *type, Datum value, LinePlace *place)
 {
 	GenView view;
 
-	memset(place, 0, sizeof(Place));
+	memset(place, 0, sizeof(LinePlace));
 	switch (type->type)
 	{
 		case INT2OID:
@@ -231,7 +234,7 @@ matches_add_inner(Matches *matches, Datum value)
 	{
 		matches->room *= 2;
 		matches->inner = repalloc_huge(matches->inner, matches->room * sizeof(Datum));
-		matches->places = repalloc_huge(matches->places, matches->room * sizeof(Place));
+		matches->places = repalloc_huge(matches->places, matches->room * sizeof(LinePlace));
 	}
 	matches->inner[number] = value;
 	find_place(matches, &matches->inner_type, value, &matches->places[number]);
@@ -247,7 +250,7 @@ matches_count_inner(const Matches *matches)
 }
 
 static int
-compare_lines(const Place *a, const Place *b)
+compare_lines(const LinePlace *a, const LinePlace *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
@@ -259,8 +262,8 @@ compare_lines(const Place *a, const Place *b)
 static int
 compare_places(const void *left, const void *right)
 {
-	const Place *a = left;
-	const Place *b = right;
+	const LinePlace *a = left;
+	const LinePlace *b = right;
 	int order = compare_lines(a, b);
 
 	if (order != 0)
@@ -270,7 +273,7 @@ compare_places(const void *left, const void *right)
 
 /* A stretch of places is a tree: its middle, and the stretches on both sides. */
 static int64
-set_reach(Place *places, int from, int to)
+set_reach(LinePlace *places, int from, int to)
 {
 	int middle = from + (to - from) / 2;
 	int64 before;
@@ -287,9 +290,9 @@ set_reach(Place *places, int from, int to)
 static void
 order_places(Matches *matches)
 {
-	Place *places = matches->places;
+	LinePlace *places = matches->places;
 
-	qsort(places, matches->ninner, sizeof(Place), compare_places);
+	qsort(places, matches->ninner, sizeof(LinePlace), compare_places);
 	matches->ends = palloc_extended(Max(matches->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	for (int from = 0, to = 1; to <= matches->ninner; to++)
 	{
@@ -328,7 +331,7 @@ typedef struct Search
 {
 	Matches *matches;
 	Datum value;
-	const Place *place;
+	const LinePlace *place;
 	MatchList *list;
 	int room;
 } Search;
@@ -338,7 +341,7 @@ static void
 search_line(Search *search, int from, int to)
 {
 	int middle = from + (to - from) / 2;
-	const Place *places = search->matches->places;
+	const LinePlace *places = search->matches->places;
 
 	if (from >= to || places[middle].reach < search->place->lo)
 		return;
@@ -363,7 +366,7 @@ compare_numbers(const void *left, const void *right)
 static void
 find_matches(Matches *matches, Datum value, MatchList *list)
 {
-	Place place;
+	LinePlace place;
 	Search search = {matches, value, &place, list, FIRST_VALUES};
 
 	list->count = 0;

@@ -9,8 +9,6 @@
 #ifndef KANON_MATCHES_H
 #define KANON_MATCHES_H
 
-#include "base/kanon.h"
-
 #include "fmgr.h"
 #include "nodes/primnodes.h"
 

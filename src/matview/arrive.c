@@ -9,6 +9,8 @@
  * is no group at all, rows wait; so do those that ask for more company than any
  * group near them has, until others wait with them.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/htup_details.h"
@@ -20,6 +22,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
+#include "recode/recode.h"
 
 /* A cell that arriving rows agree in. */
 typedef struct CellEntry

@@ -6,6 +6,8 @@
  * counted again.  t compares each group with all rows, so that any change may
  * break it anywhere: every group of such a view is checked after every change.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/genam.h"
@@ -16,8 +18,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
+#include "recode/recode.h"
+
 /* Sensitive values of a group, in codes. */
-typedef struct Tally
+typedef struct GroupTally
 {
 	Stored *stored;
 	Anonymizer *anonymizer;
@@ -26,7 +32,7 @@ typedef struct Tally
 	int64 rows;
 	int64 room;
 	uint64 **codes; /* per sensitive column */
-} Tally;
+} GroupTally;
 
 /* The values of the source in a row of members_N. */
 static void
@@ -46,7 +52,7 @@ read_member(Stored *stored, HeapTuple member, TupleTableSlot *slot)
 static bool
 tally_member(void *arg, HeapTuple member)
 {
-	Tally *tally = arg;
+	GroupTally *tally = arg;
 	Recoder *recoder = tally->anonymizer->recoder;
 
 	if (!stored_is_published(tally->stored, member, tally->published))
@@ -96,7 +102,7 @@ tally_holds(Stored *stored, Anonymizer *anonymizer, const StoredGroup *group)
 {
 	Recoder *recoder = anonymizer->recoder;
 	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
-	Tally tally = {.stored = stored, .anonymizer = anonymizer, .published = stored_published(stored, group)};
+	GroupTally tally = {.stored = stored, .anonymizer = anonymizer, .published = stored_published(stored, group)};
 	/* With a k of their own, those that are published have it. */
 	int k = stored->keeper->personal ? 1 : recoder->k;
 

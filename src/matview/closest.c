@@ -14,6 +14,8 @@
  * from there, both ways, until the row's own climb and that of k members by one
  * edge would cost more than the best group so far, and looks at no more than a fixed number of groups.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include <float.h>
@@ -25,6 +27,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+
+#include "hierarchy/generalized.h"
 
 /* Groups looked at on either side of the row. */
 #define NEIGHBOURS 32

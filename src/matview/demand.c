@@ -9,6 +9,8 @@
  *
  * A change of choices is a change of the rows of whoever they belong to.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "catalog/pg_class.h"
@@ -24,7 +26,10 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "aview/aview.h"
+#include "aview/choices.h"
 #include "matview/stored.h"
+#include "source/source.h"
 
 Oid
 demand_table(const AView *aview)

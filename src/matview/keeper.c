@@ -6,11 +6,14 @@
  * row.  So it is done once, and again when the view, its hierarchies or the
  * backend's memory ask for it.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
@@ -22,7 +25,15 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
+#include "aview/choices.h"
 #include "base/as_owner.h"
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
+#include "recode/dictionary.h"
+#include "recode/recode.h"
 
 /* A keeper whose dictionaries have grown beyond this starts afresh. */
 #define KEEPER_MEMORY (64 * 1024 * 1024)
@@ -161,7 +172,7 @@ make_keeper(int32 id)
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
 	/* Planning runs code of the owner's, too. */
-	as_owner_start(&scope, keeper->aview->owner);
+	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
 	keeper->id_keys = palloc0(keeper->anonymizer->nids * sizeof(ScanKeyData));
@@ -268,7 +279,7 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 	keeper_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
-	as_owner_start(&scope, keeper->aview->owner);
+	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
 	keeper_use(keeper, work, arg);
 	as_owner_end(&scope);
 	PopActiveSnapshot();

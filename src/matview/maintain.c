@@ -9,6 +9,8 @@
  * published at.  So do members that ask for more than a smaller group has.  Then
  * those that come find their groups (arrive.c).
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/htup_details.h"
@@ -19,6 +21,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+
+#include "anonymize/anonymizer.h"
 
 struct Maintenance
 {

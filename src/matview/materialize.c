@@ -8,6 +8,8 @@
  * which have a k in them, with the caller's rights, and on all partitions and
  * children, since a statement fires only those of the table that it names.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/htup_details.h"
@@ -36,6 +38,10 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
+
+#include "aview/aview.h"
+#include "aview/choices.h"
+#include "base/extension.h"
 
 PG_FUNCTION_INFO_V1(kanon_follow_tables);
 PG_FUNCTION_INFO_V1(kanon_changes_sources);
@@ -243,11 +249,11 @@ create_groups(const AView *aview)
 	for (int i = 0; i < aview->nquasi; i++)
 		appendStringInfo(&command, ", c%d kanon.generalized COLLATE pg_catalog.\"C\"", aview->quasi[i] + 1);
 	appendStringInfoString(&command, ") USING heap WITH (fillfactor = 80)");
-	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX groups_%d_id ON kanon.groups_%d (g_id)", aview->id, aview->id), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("CREATE INDEX groups_%d_key ON kanon.groups_%d (g_key)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(command.data, 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("CREATE UNIQUE INDEX groups_%d_id ON kanon.groups_%d (g_id)", aview->id, aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("CREATE INDEX groups_%d_key ON kanon.groups_%d (g_key)", aview->id, aview->id), 0, NULL, NULL, NULL);
 	for (int i = 0; i < aview->nquasi; i++)
-		aview_run_as_extension(psprintf("CREATE INDEX groups_%d_c%d ON kanon.groups_%d (c%d)", aview->id, aview->quasi[i] + 1,
+		kanon_execute(psprintf("CREATE INDEX groups_%d_c%d ON kanon.groups_%d (c%d)", aview->id, aview->quasi[i] + 1,
 										aview->id, aview->quasi[i] + 1),
 							   0, NULL, NULL, NULL);
 }
@@ -264,7 +270,7 @@ index_owners(const AView *aview)
 	initStringInfo(&columns);
 	foreach (cell, key.view_columns)
 		appendStringInfo(&columns, "%sc%d", columns.len > 0 ? ", " : "", lfirst_int(cell) + 1);
-	aview_run_as_extension(psprintf("CREATE INDEX members_%d_owner ON kanon.members_%d (%s)", aview->id, aview->id, columns.data), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("CREATE INDEX members_%d_owner ON kanon.members_%d (%s)", aview->id, aview->id, columns.data), 0, NULL, NULL, NULL);
 }
 
 static void
@@ -285,15 +291,15 @@ create_members(const AView *aview)
 			appendStringInfo(&ids, "%sc%d", ids.len > 0 ? ", " : "", i + 1);
 	}
 	appendStringInfo(&command, "%s) USING heap", personal ? ", m_k pg_catalog.int8 NOT NULL" : "");
-	aview_run_as_extension(command.data, 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("CREATE UNIQUE INDEX members_%d_id ON kanon.members_%d (%s)", aview->id, aview->id, ids.data), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group%s)", aview->id, aview->id, personal ? ", m_k" : ""), 0, NULL, NULL, NULL);
+	kanon_execute(command.data, 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("CREATE UNIQUE INDEX members_%d_id ON kanon.members_%d (%s)", aview->id, aview->id, ids.data), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("CREATE INDEX members_%d_group ON kanon.members_%d (m_group%s)", aview->id, aview->id, personal ? ", m_k" : ""), 0, NULL, NULL, NULL);
 	if (personal)
 		index_owners(aview);
 	/* Whatever default privileges say. */
-	aview_run_as_extension(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.groups_%d IS 'groups of a materialized anonymization view'", aview->id), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("COMMENT ON TABLE kanon.members_%d IS 'members of these groups, and raw values: for kanon alone'", aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("COMMENT ON TABLE kanon.groups_%d IS 'groups of a materialized anonymization view'", aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("COMMENT ON TABLE kanon.members_%d IS 'members of these groups, and raw values: for kanon alone'", aview->id), 0, NULL, NULL, NULL);
 }
 
 /* An event of a trigger, and the transition tables that it has. */
@@ -342,7 +348,7 @@ static void
 enable_triggers(int32 id, Oid table)
 {
 	for (int i = 0; i < (int) lengthof(events); i++)
-		aview_run_as_extension(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified_name(table), trigger_name(id, events[i].event)), 0, NULL, NULL, NULL);
+		kanon_execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified_name(table), trigger_name(id, events[i].event)), 0, NULL, NULL, NULL);
 }
 
 static void
@@ -352,7 +358,7 @@ store_maintenance(const AView *aview, bool triggers)
 	Datum values[3] = {Int32GetDatum(aview->id), CStringGetTextDatum(triggers ? "triggers" : "refresh"),
 					   CStringGetTextDatum(matview_chain(aview))};
 
-	aview_run_as_extension("UPDATE kanon.aview SET maintained = $2, chain = $3 WHERE id OPERATOR(pg_catalog.=) $1", 3, types, values, NULL);
+	kanon_execute("UPDATE kanon.aview SET maintained = $2, chain = $3 WHERE id OPERATOR(pg_catalog.=) $1", 3, types, values, NULL);
 }
 
 static void
@@ -361,8 +367,8 @@ reconcile(Keeper *keeper, void *arg)
 	(void) matview_reconcile(keeper);
 }
 
-static void
-materialize(AView *aview)
+void
+matview_create(AView *aview)
 {
 	Oid base = InvalidOid;
 	bool triggers = source_has_triggers(aview, &base) && !has_foreign(matview_tables(aview, base));
@@ -391,8 +397,8 @@ materialize(AView *aview)
 }
 
 /* As it is now, not as it was when it was made. */
-static bool
-is_followed(const AView *aview)
+bool
+matview_is_followed(const AView *aview)
 {
 	Oid base;
 
@@ -402,8 +408,6 @@ is_followed(const AView *aview)
 void
 matview_init(void)
 {
-	aview_materialize = materialize;
-	aview_is_followed = is_followed;
 	keeper_init();
 	pending_init();
 }
@@ -439,7 +443,7 @@ static void
 drop_triggers(int32 id, Oid table)
 {
 	for (int i = 0; i < (int) lengthof(events); i++)
-		aview_run_as_extension(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, events[i].event), qualified_name(table)), 0, NULL, NULL, NULL);
+		kanon_execute(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, events[i].event), qualified_name(table)), 0, NULL, NULL, NULL);
 }
 
 /* How many of a view's triggers a table has, in one of some states. */

@@ -31,7 +31,7 @@
 #define KANON_MATVIEW_H
 
 #include "aview/aview.h"
-#include "policy/profile.h"
+#include "aview/choices.h"
 #include "anonymize/anonymizer.h"
 
 #include "access/skey.h"
@@ -226,10 +226,17 @@ extern void pending_reconcile(int32 id);
 
 /* materialize.c */
 extern void matview_init(void);
+/* Make and fill what a materialized view is stored in. */
+extern void matview_create(AView *aview);
+/* Does every change of its rows and of choices reach the groups? */
+extern bool matview_is_followed(const AView *aview);
 extern bool source_has_triggers(const AView *aview, Oid *base);
 extern bool has_odd_column(Node *expression, Oid table);
 extern List *matview_tables(const AView *aview, Oid base);
 extern void matview_warn_of_triggers(const AView *aview);
+
+/* show_groups.c */
+extern AView *matview_load_owned(Oid view);
 
 /* reconcile.c */
 extern int64 matview_reconcile(Keeper *keeper);

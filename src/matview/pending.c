@@ -7,6 +7,8 @@
  * goes to the groups when the transaction commits or is prepared; a subtransaction
  * that is rolled back takes its rows with it.  Rows beyond work_mem go to disk.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/table.h"
@@ -29,6 +31,10 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
+
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
+#include "base/as_owner.h"
 
 PG_FUNCTION_INFO_V1(kanon_keep_groups);
 
@@ -307,8 +313,7 @@ view_of_trigger(FunctionCallInfo fcinfo)
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
-	Oid user;
-	int context;
+	AsOwner scope;
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 
@@ -318,10 +323,9 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(feed->keeper->aview->owner, context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	feed_statement(feed, trigger, table);
-	SetUserIdAndSecContext(user, context);
+	as_owner_end(&scope);
 }
 
 /* Anybody may put triggers on tables of his own.  One table may hold rows and choices. */

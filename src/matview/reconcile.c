@@ -1,7 +1,9 @@
 /*
  * reconcile.c
- *		Comparing the groups with the source, and making them anew; showing them.
+ *		Comparing the stored groups of a materialized view with its source.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/htup_details.h"
@@ -9,8 +11,6 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "executor/spi.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -19,10 +19,8 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "matview/stored.h"
-
-PG_FUNCTION_INFO_V1(kanon_refresh);
-PG_FUNCTION_INFO_V1(kanon_groups);
+#include "aview/aview.h"
+#include "source/source.h"
 
 /* Places of members whose row is still in the source. */
 typedef struct SeenEntry
@@ -135,125 +133,4 @@ matview_reconcile(Keeper *keeper)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return changes;
-}
-
-static AView *
-load_owned(Oid view)
-{
-	AView *aview = aview_load(aview_id_of_view(view));
-
-	if (!kanon_owns_relation(view, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
-	if (!aview->materialized)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("anonymization view \"%s\" is not materialized", get_rel_name(view))));
-	stored_check_rights(aview);
-	return aview;
-}
-
-/* Nothing of what was published is kept. */
-static void
-forget_groups(AView *aview)
-{
-	Oid types[2] = {INT4OID, TEXTOID};
-	Datum values[2] = {Int32GetDatum(aview->id)};
-
-	aview_store_recoding(aview);
-	CommandCounterIncrement();
-	values[1] = CStringGetTextDatum(matview_chain(aview_load(aview->id)));
-	aview_run_as_extension("UPDATE kanon.aview SET chain = $2 WHERE id OPERATOR(pg_catalog.=) $1", 2, types, values, NULL);
-	aview_run_as_extension(psprintf("DELETE FROM kanon.groups_%d", aview->id), 0, NULL, NULL, NULL);
-	aview_run_as_extension(psprintf("DELETE FROM kanon.members_%d", aview->id), 0, NULL, NULL, NULL);
-	CommandCounterIncrement();
-}
-
-static void
-count_changes(Keeper *keeper, void *arg)
-{
-	*(int64 *) arg = matview_reconcile(keeper);
-}
-
-/* refresh(view, earlier_answers_may_be_compared) */
-Datum
-kanon_refresh(PG_FUNCTION_ARGS)
-{
-	AView *aview = load_owned(PG_GETARG_OID(0));
-	int64 changes = 0;
-
-	if (pending_has(aview->id))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("anonymization view \"%s\" cannot be refreshed in a transaction that has changed its source",
-						get_rel_name(aview->view)),
-				 errhint("Commit first.")));
-	matview_warn_of_triggers(aview);
-	keeper_lock(aview->id);
-	if (PG_GETARG_BOOL(1))
-		forget_groups(aview);
-	keeper_work(aview->id, count_changes, &changes);
-	PG_RETURN_INT64(changes);
-}
-
-/* Runs a query on the stored tables as their owner, and keeps its rows. */
-static void
-select_stored(const char *command, Tuplestorestate *store)
-{
-	Oid user;
-	int context;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(kanon_owner(), context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(command, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read stored groups");
-	for (uint64 i = 0; i < SPI_processed; i++)
-		tuplestore_puttuple(store, SPI_tuptable->vals[i]);
-	SPI_finish();
-	SetUserIdAndSecContext(user, context);
-}
-
-/* {"column": expression, ...} of the columns of a role */
-static char *
-object_of(const AView *aview, ColumnRole role, const char *form)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfoString(&text, "pg_catalog.jsonb_build_object(");
-	for (int i = 0; i < aview->ncolumns; i++)
-	{
-		if (aview->columns[i].role != role)
-			continue;
-		appendStringInfo(&text, "%s%s, ", text.data[text.len - 1] == '(' ? "" : ", ", quote_literal_cstr(aview->columns[i].name));
-		appendStringInfo(&text, form, i + 1);
-	}
-	appendStringInfoChar(&text, ')');
-	return text.data;
-}
-
-/* groups(view): as in the paper's Fig. 10, for the view's owner; rows that wait come last */
-Datum
-kanon_groups(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	AView *aview = load_owned(PG_GETARG_OID(0));
-	/* By their output functions: a cast to json may be anybody's code, and this runs with our rights. */
-	const char *list = "pg_catalog.jsonb_agg(CASE WHEN m.c%1$d IS NULL THEN NULL ELSE pg_catalog.format('%%s', m.c%1$d) END ORDER BY m.ctid)";
-	StringInfoData command;
-	StringInfoData cell;
-
-	initStringInfo(&command);
-	initStringInfo(&cell);
-	for (int i = 0; i < aview->nquasi; i++)
-		appendStringInfo(&cell, ", g.c%d", aview->quasi[i] + 1);
-	appendStringInfo(&command,
-					 "SELECT g.g_id, pg_catalog.count(*), CASE WHEN g.g_id IS NOT NULL THEN %s END, %s, %s, %s"
-					 " FROM kanon.members_%d AS m LEFT JOIN kanon.groups_%d AS g ON g.g_id OPERATOR(pg_catalog.=) m.m_group%s"
-					 " GROUP BY g.g_id%s ORDER BY g.g_id",
-					 object_of(aview, ROLE_QUASI, "g.c%d::pg_catalog.text"), object_of(aview, ROLE_ID, list),
-					 object_of(aview, ROLE_SENSITIVE, list), object_of(aview, ROLE_OTHER, list), aview->id, aview->id,
-					 stored_shown(aview), cell.data);
-	kanon_materialize(fcinfo);
-	select_stored(command.data, result->setResult);
-	return (Datum) 0;
 }

@@ -9,7 +9,10 @@
 #ifndef KANON_SCAN_STORED_H
 #define KANON_SCAN_STORED_H
 
-#include "anonymize/anonymizer.h"
+#include "nodes/params.h"
+#include "utils/snapshot.h"
+
+#include "aview/aview.h"
 
 /* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
 extern Query *stored_query(const char *text);

@@ -2,6 +2,8 @@
  * stored_rows.c
  *		Reading published rows from stored groups.
  */
+#include "base/kanon.h"
+
 #include "matview/stored.h"
 
 #include "common/hashfn.h"
@@ -9,7 +11,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "aview/aview.h"
 #include "policy/consent.h"
+#include "recode/dictionary.h"
+#include "source/layout.h"
+#include "source/source.h"
 
 typedef struct WitnessedGroup
 {

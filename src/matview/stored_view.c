@@ -2,10 +2,11 @@
  * stored_view.c
  *		The stored groups of a materialized view as a source of published rows.
  */
+#include "base/kanon.h"
+
 #include "matview/stored.h"
 
 #include "executor/executor.h"
-
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -21,9 +22,14 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "policy/profile.h"
-#include "scan/conditions.h"
-#include "policy/consent.h"
+#include "anonymize/region.h"
+#include "aview/aview.h"
+#include "aview/choices.h"
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
+#include "matview/matview.h"
+#include "source/source.h"
 
 /* Columns of stored rows, beside those of the view. */
 #define STORED_RAW "kanon raw %d"
@@ -232,7 +238,7 @@ has_to_count(const AView *aview)
 	if (!stored_is_personal(aview))
 		return false;
 	profile_key(aview, &key);
-	return !aview_is_followed(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
+	return !matview_is_followed(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
 }
 
 /*
@@ -351,7 +357,7 @@ stored_probe(const AView *stored, int column, Oid type, Datum value)
 
 	if (dgh == NULL)
 		return NULL;
-	value = dgh_resolve(dgh, condition_meaning(type, value));
+	value = dgh_resolve(dgh, region_meaning(type, value));
 	gen_view(value, &view);
 	/* Groups below a value that stands for many would have to be found, too. */
 	if (!gen_is_itself(&view))

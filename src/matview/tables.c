@@ -6,6 +6,8 @@
  * what is there, committed or our own, is what counts.  So reads take no snapshot
  * of a moment in the past, whatever the transaction's isolation level.
  */
+#include "base/kanon.h"
+
 #include "matview/matview.h"
 
 #include "access/genam.h"
@@ -20,6 +22,8 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+
+#include "anonymize/anonymizer.h"
 
 #define SH_PREFIX sizes
 #define SH_ELEMENT_TYPE GroupSize

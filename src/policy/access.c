@@ -2,7 +2,9 @@
  * access.c
  *		Who may act for which purpose and recipient.
  */
-#include "policy/policy.h"
+#include "base/kanon.h"
+
+#include "policy/access.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -17,11 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-PG_FUNCTION_INFO_V1(kanon_current_purpose);
-PG_FUNCTION_INFO_V1(kanon_current_recipient);
-
-char *kanon_purpose = NULL;
-char *kanon_recipient = NULL;
+#include "base/extension.h"
 
 enum Anum_access_grant
 {
@@ -30,29 +28,6 @@ enum Anum_access_grant
 	Anum_access_grant_role,
 	Anum_access_grant_view
 };
-
-void
-policy_init(void)
-{
-	DefineCustomStringVariable("kanon.purpose", "The purpose for which anonymization views are read.",
-							   "Which purposes a role may act for is a matter of kanon.grant_access().",
-							   &kanon_purpose, "", PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("kanon.recipient", "The recipient for whom anonymization views are read.",
-							   "Which recipients a role may act for is a matter of kanon.grant_access().",
-							   &kanon_recipient, "", PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-Datum
-kanon_current_purpose(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(cstring_to_text(kanon_purpose));
-}
-
-Datum
-kanon_current_recipient(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(cstring_to_text(kanon_recipient));
-}
 
 /* Does a row of kanon.access_grant reach the current user, for this view? */
 static bool

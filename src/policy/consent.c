@@ -2,7 +2,12 @@
  * consent.c
  *		Reading the choices that come with a row of the source.
  */
+#include "base/kanon.h"
+
 #include "policy/consent.h"
+
+#include "aview/aview.h"
+#include "source/layout.h"
 
 static bool
 read_flag(TupleTableSlot *slot, int place)

@@ -8,7 +8,10 @@
 #ifndef KANON_SCAN_CONSENT_H
 #define KANON_SCAN_CONSENT_H
 
-#include "anonymize/anonymizer.h"
+#include "executor/tuptable.h"
+
+#include "aview/aview.h"
+#include "source/layout.h"
 
 /* Columns that have to be read, too: those that say how a row is published at all, */
 extern Bitmapset *consent_add_profile(const AView *aview, Bitmapset *columns);

@@ -2,6 +2,8 @@
  * profile.c
  *		What a profile is asked to be, by function or by statement.
  */
+#include "base/kanon.h"
+
 #include "policy/profile.h"
 
 #include "utils/builtins.h"

@@ -7,7 +7,8 @@
  * no key that rules out two rows for one person, purpose and recipient, the
  * strictest of them counts.
  */
-#include "ddl/create.h"
+#include "base/kanon.h"
+
 #include "policy/profile.h"
 
 #include "access/relation.h"
@@ -28,6 +29,10 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
+
+#include "aview/aview.h"
+#include "aview/choices.h"
+#include "aview/purpose.h"
 
 #define MAX_QUASI 64
 
@@ -445,7 +450,7 @@ check_width(const ChoiceJoin *join)
 }
 
 char *
-profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, struct ColumnRequest **columns)
+profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns)
 {
 	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(profile->table));
 	ChoiceJoin join = {.profile = profile, .desc = desc, .columns = columns};

@@ -7,6 +7,8 @@
  * members of its group, too, and the view itself is asked; a row that satisfies
  * the condition by its raw values is its own witness.
  */
+#include "base/kanon.h"
+
 #include "quality/answers.h"
 
 #include "access/relation.h"
@@ -18,7 +20,9 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
+#include "aview/aview.h"
 #include "base/predicate.h"
+#include "quality/quality.h"
 
 #define VIEW_ALIAS "v"
 

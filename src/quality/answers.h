@@ -5,9 +5,10 @@
 #ifndef KANON_ANSWERS_H
 #define KANON_ANSWERS_H
 
-#include "quality/quality.h"
-
 #include "executor/executor.h"
+
+#include "aview/aview.h"
+#include "quality/quality.h"
 
 typedef struct Answers
 {

@@ -5,6 +5,8 @@
  * An entry is a number; the codes themselves stand in one array, where the tuple
  * that is looked for has the number WANTED.
  */
+#include "base/kanon.h"
+
 #include "quality/codetable.h"
 
 #include "common/hashfn.h"

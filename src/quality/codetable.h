@@ -5,8 +5,6 @@
 #ifndef KANON_CODETABLE_H
 #define KANON_CODETABLE_H
 
-#include "base/kanon.h"
-
 typedef struct CodeTable
 {
 	MemoryContext context;

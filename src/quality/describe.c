@@ -3,8 +3,10 @@
  *		What a view's definition says, as rows: for kanon.policy() and whatever else
  *		puts it into words.
  */
+#include "base/kanon.h"
+
 #include "aview/aview.h"
-#include "policy/profile.h"
+#include "aview/choices.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"

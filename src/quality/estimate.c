@@ -8,6 +8,7 @@
  * independent trials.  What cannot be below or above is known as well: rows that
  * lie in it as a whole, and rows that touch it.
  */
+
 #include "base/kanon.h"
 
 #include <math.h>

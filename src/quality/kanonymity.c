@@ -6,7 +6,7 @@
  * each class comes in parts, one per value; what is measured of them is what
  * recode/privacy.c asks for.
  */
-#include "quality/relation.h"
+#include "base/kanon.h"
 
 #include <math.h>
 
@@ -20,12 +20,13 @@
 #include "base/as_owner.h"
 #include "base/progress.h"
 #include "quality/codetable.h"
+#include "quality/relation.h"
 #include "quality/valuecodes.h"
 
 PG_FUNCTION_INFO_V1(kanon_k_anonymity);
 PG_FUNCTION_INFO_V1(kanon_violations);
 
-typedef struct Classes
+typedef struct ClassCounts
 {
 	int64 rows;
 	int64 classes;
@@ -34,7 +35,7 @@ typedef struct Classes
 	int64 l_distinct;
 	double l_entropy;
 	double t;
-} Classes;
+} ClassCounts;
 
 /* Names, columns and the condition for suppressed rows go in by %s. */
 #define COUNT_QUERY                                                                            \
@@ -52,7 +53,7 @@ count_of(int column)
 }
 
 static void
-count_classes(const ClassedRelation *relation, Classes *classes)
+count_classes(const ClassedRelation *relation, ClassCounts *classes)
 {
 	if (SPI_execute(psprintf(COUNT_QUERY, relation->suppressed, relation->name, relation->list), true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
@@ -227,7 +228,7 @@ ordered_distance(const Parts *parts, const Part *class, int64 count, double rows
 
 /* NULL says nothing: it adds no diversity. */
 static void
-measure_class(const Parts *parts, const Part *class, int64 count, Classes *classes)
+measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *classes)
 {
 	double rows = 0;
 	double known = 0;
@@ -246,7 +247,7 @@ measure_class(const Parts *parts, const Part *class, int64 count, Classes *class
 	}
 	t = parts->ordered ? ordered_distance(parts, class, count, rows) : equal_distance(parts, class, count, rows);
 	if (classes->classes++ == 0)
-		*classes = (Classes){.classes = 1, .diversity = true, .least = PG_INT64_MAX, .l_distinct = PG_INT64_MAX, .l_entropy = INFINITY};
+		*classes = (ClassCounts){.classes = 1, .diversity = true, .least = PG_INT64_MAX, .l_distinct = PG_INT64_MAX, .l_entropy = INFINITY};
 	classes->least = Min(classes->least, (int64) rows);
 	classes->l_distinct = Min(classes->l_distinct, values);
 	classes->l_entropy = Min(classes->l_entropy, values == 0 ? 0 : Max(1, exp(log(known) - logs / known)));
@@ -271,7 +272,7 @@ is_number(Oid type)
 }
 
 static void
-count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, Classes *classes)
+count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, ClassCounts *classes)
 {
 	Parts parts = {.ncolumns = list_length(relation->columns) + 1, .ordered = is_number(type)};
 
@@ -290,7 +291,7 @@ count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, Cl
 }
 
 static Datum
-classes_row(FunctionCallInfo fcinfo, const Classes *classes)
+classes_row(FunctionCallInfo fcinfo, const ClassCounts *classes)
 {
 	TupleDesc desc;
 	bool none = classes->classes == 0;
@@ -311,7 +312,7 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 	ClassedRelation *relation;
 	char *sensitive = NULL;
 	Oid type = InvalidOid;
-	Classes classes = {0};
+	ClassCounts classes = {0};
 	AsOwner scope;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -321,7 +322,7 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 		sensitive = relation_column(relation, text_to_cstring(PG_GETARG_TEXT_PP(2)), &type);
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, relation->owner);
+	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (sensitive)
@@ -375,10 +376,10 @@ kanon_violations(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
 	progress_phase(PHASE_CHECKING, 0);
-	as_owner_start(&scope, relation->owner);
+	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	for_each_row(psprintf(VIOLATIONS_QUERY, relation->list, relation->name, PG_GETARG_INT32(2), relation->suppressed),
+	relation_visit(psprintf(VIOLATIONS_QUERY, relation->list, relation->name, PG_GETARG_INT32(2), relation->suppressed),
 				 violation_row, result);
 	SPI_finish();
 	as_owner_end(&scope);

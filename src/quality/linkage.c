@@ -7,6 +7,8 @@
  * cover it are a set of bits, so that a person costs as many intersections as
  * there are columns.
  */
+#include "base/kanon.h"
+
 #include "quality/relation.h"
 
 #include "catalog/pg_type.h"
@@ -19,7 +21,9 @@
 #include "utils/memutils.h"
 
 #include "base/as_owner.h"
+#include "base/extension.h"
 #include "base/progress.h"
+#include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 
 PG_FUNCTION_INFO_V1(kanon_linkage);
@@ -74,10 +78,10 @@ read_side(const ClassedRelation *relation)
 	side->rows = palloc(side->room * sizeof(int64));
 	foreach (cell, relation->types)
 		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL);
-	as_owner_start(&scope, relation->owner);
+	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	for_each_row(psprintf(CLASSES_QUERY, relation->list, relation->name, relation->suppressed), add_class, side);
+	relation_visit(psprintf(CLASSES_QUERY, relation->list, relation->name, relation->suppressed), add_class, side);
 	SPI_finish();
 	as_owner_end(&scope);
 	return side;

@@ -7,6 +7,8 @@
  * hierarchy's leaves, a masked code by the share of the column's values that it
  * may stand for; as kanon.release_quality does for releases.
  */
+#include "base/kanon.h"
+
 #include "quality/quality.h"
 
 #include <math.h>
@@ -14,7 +16,10 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "recode/dictionary.h"
 
 /* From the least to the greatest number or date of a column. */
 static double

@@ -2,6 +2,8 @@
  * measure.c
  *		kanon.quality and kanon.tally.
  */
+#include "base/kanon.h"
+
 #include "quality/quality.h"
 
 #include "catalog/pg_type.h"
@@ -11,9 +13,13 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "aview/aview.h"
 #include "base/as_owner.h"
+#include "base/extension.h"
 #include "base/progress.h"
+#include "hierarchy/generalized.h"
 #include "quality/answers.h"
+#include "recode/dictionary.h"
 
 PG_FUNCTION_INFO_V1(kanon_quality);
 PG_FUNCTION_INFO_V1(kanon_tally);
@@ -179,7 +185,7 @@ kanon_quality(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	aview = quality_load(PG_GETARG_OID(0));
 	/* The predicate meets values of the owner's types, and their operators. */
-	as_owner_start(&scope, aview->owner);
+	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	if (!PG_ARGISNULL(1))
 		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	tally = measure(fcinfo, aview, answers);

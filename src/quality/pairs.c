@@ -2,6 +2,8 @@
  * pairs.c
  *		Rows of an A-view's source beside what is published of them.
  */
+#include "base/kanon.h"
+
 #include "quality/quality.h"
 
 #include "miscadmin.h"
@@ -10,10 +12,15 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "anonymize/anonymize_first.h"
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
 #include "base/as_owner.h"
 #include "base/progress.h"
-#include "anonymize/anonymize_first.h"
+#include "hierarchy/generalized.h"
 #include "matview/stored.h"
+#include "recode/recode.h"
+#include "source/source.h"
 
 /* The definition of a view, for who may look behind it: its owner. */
 AView *
@@ -162,7 +169,7 @@ pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *a
 	};
 	AsOwner scope;
 
-	as_owner_start(&scope, aview->owner);
+	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	if (aview->materialized)
 	{
 		read_stored(&reading);

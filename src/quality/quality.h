@@ -9,10 +9,11 @@
 #ifndef KANON_QUALITY_H
 #define KANON_QUALITY_H
 
+#include "fmgr.h"
+
 #include "aview/aview.h"
 #include "quality/codetable.h"
-
-#include "fmgr.h"
+#include "recode/dictionary.h"
 
 /* What became of a row. */
 typedef enum Fate

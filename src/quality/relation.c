@@ -2,6 +2,8 @@
  * relation.c
  *		Who may look at a relation by classes, and the parts of such queries.
  */
+#include "base/kanon.h"
+
 #include "quality/relation.h"
 
 #include "access/relation.h"
@@ -21,8 +23,9 @@
 #include "utils/rls.h"
 
 #include "aview/aview.h"
-#include "policy/policy.h"
+#include "base/extension.h"
 #include "base/progress.h"
+#include "policy/access.h"
 
 #define FETCH_ROWS 10000
 
@@ -171,7 +174,7 @@ relation_for_classes(Oid relid, ArrayType *names)
 
 /* Calls a function, in a context that is soon reset, for each row of a query. */
 void
-for_each_row(const char *query, RowFunction function, void *arg)
+relation_visit(const char *query, RowFunction function, void *arg)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon classes", ALLOCSET_DEFAULT_SIZES);
 	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);

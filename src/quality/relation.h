@@ -9,8 +9,6 @@
 #ifndef KANON_QUALITY_RELATION_H
 #define KANON_QUALITY_RELATION_H
 
-#include "base/kanon.h"
-
 #include "access/htup.h"
 #include "access/tupdesc.h"
 #include "nodes/pg_list.h"
@@ -33,6 +31,6 @@ extern char *relation_column(const ClassedRelation *relation, const char *name, 
 
 /* Connected to SPI: the rows of a query, one after the other. */
 typedef void (*RowFunction)(void *arg, HeapTuple row, TupleDesc desc);
-extern void for_each_row(const char *query, RowFunction function, void *arg);
+extern void relation_visit(const char *query, RowFunction function, void *arg);
 
 #endif

@@ -6,9 +6,16 @@
  * lookups.  Memory grows with the number of different rows, and of people where
  * one may have several rows.
  */
+#include "base/kanon.h"
+
 #include "quality/quality.h"
 
 #include "utils/memutils.h"
+
+#include "aview/aview.h"
+#include "base/extension.h"
+#include "quality/codetable.h"
+#include "recode/dictionary.h"
 
 static Dictionary **
 dictionaries_for(const AView *aview, ColumnRole first, ColumnRole second, bool published)

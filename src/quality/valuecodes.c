@@ -2,6 +2,8 @@
  * valuecodes.c
  *		A hash table of values by the functions of their type.
  */
+#include "base/kanon.h"
+
 #include "quality/valuecodes.h"
 
 #include "utils/builtins.h"

@@ -5,8 +5,6 @@
 #ifndef KANON_VALUECODES_H
 #define KANON_VALUECODES_H
 
-#include "base/kanon.h"
-
 #include "fmgr.h"
 
 typedef struct ValueCodes

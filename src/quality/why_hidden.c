@@ -2,6 +2,8 @@
  * why_hidden.c
  *		Why an owner's data are not shown as they are, for the view's owner.
  */
+#include "base/kanon.h"
+
 #include "anonymize/anonymize_first.h"
 
 #include "catalog/pg_type.h"
@@ -14,7 +16,11 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "anonymize/anonymizer.h"
+#include "aview/aview.h"
 #include "base/as_owner.h"
+#include "recode/recode.h"
+#include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_why_hidden);
 
@@ -226,7 +232,7 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	question.ids = read_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
 	/* The source's functions are its owner's, whoever asks. */
-	as_owner_start(&scope, question.aview->owner);
+	as_owner_start(&scope, question.aview->owner, SECURITY_RESTRICTED_OPERATION);
 	explain_rows(&question);
 	as_owner_end(&scope);
 	return (Datum) 0;

@@ -9,11 +9,17 @@
  * Bounds are compared once: a column's bounds are put in order, and a value is
  * from then on its rank among them.
  */
+#include "base/kanon.h"
+
 #include "recode/celltree.h"
 
 #include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "utils/memutils.h"
+
+#include "recode/dictionary.h"
+#include "recode/order.h"
+#include "recode/recode.h"
 
 /* The bounds of a column in order.  A value's rank is odd where it is one of them: 2 * place + 1. */
 typedef struct BoundList
@@ -171,7 +177,7 @@ make_value(Dictionary *dictionary, const CellBox *box)
 
 /* The innermost box around it, or itself, that is smaller in the column says it. */
 static CellValue
-tree_value(const Recoder *recoder, int step, const int32 *place, int column)
+celltree_value(const Recoder *recoder, int step, const int32 *place, int column)
 {
 	CellTree *tree = recoder->tree;
 	CellBox *box = &tree->boxes[*place];
@@ -195,7 +201,7 @@ const Nesting tree_nesting = {
 	.locate = tree_locate,
 	.climb = tree_climb,
 	.due = tree_due,
-	.value = tree_value,
+	.value = celltree_value,
 };
 
 static void

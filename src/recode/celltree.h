@@ -10,7 +10,6 @@
 #define KANON_CELLTREE_H
 
 #include "recode/recode.h"
-#include "recode/order.h"
 
 typedef struct CellBox
 {

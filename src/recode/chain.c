@@ -4,7 +4,11 @@
  *
  * A place is the code of each column at the step's levels.
  */
+#include "base/kanon.h"
+
 #include "recode/recode.h"
+
+#include "recode/dictionary.h"
 
 static inline int
 level_at(const Recoder *recoder, int step, int column)

@@ -2,6 +2,8 @@
  * dictionary.c
  *		Codes for the values of a column.
  */
+#include "base/kanon.h"
+
 #include "recode/dictionary.h"
 
 #include "catalog/pg_collation.h"
@@ -15,6 +17,10 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
+
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 /*
  * A raw value: itself if it is passed by value, else its bytes.  The first and

@@ -6,10 +6,14 @@
  * largest k, and beyond l sensitive values where only l is asked for, a class
  * stops keeping more.
  */
+#include "base/kanon.h"
+
 #include "recode/recode.h"
 
 #include "common/hashfn.h"
 #include "utils/memutils.h"
+
+#include "recode/dictionary.h"
 
 /*
  * Codes as one word, so that a lookup mostly touches nothing but the index.  Each

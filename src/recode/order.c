@@ -2,11 +2,17 @@
  * order.c
  *		The values of a column, one behind the other.
  */
+#include "base/kanon.h"
+
 #include "recode/order.h"
 
 #include "catalog/pg_type.h"
 
+#include "base/extension.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "recode/dictionary.h"
 
 static ValueSort
 sort_of(const Dictionary *dictionary, const GenView *view)

@@ -9,6 +9,7 @@
 #ifndef KANON_ORDER_H
 #define KANON_ORDER_H
 
+#include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 
 typedef enum ValueSort

@@ -2,9 +2,13 @@
  * privacy.c
  *		The privacy predicate: k individuals, l-diversity, t-closeness.
  */
+#include "base/kanon.h"
+
 #include "recode/recode.h"
 
 #include <math.h>
+
+#include "recode/dictionary.h"
 
 /* Distinct values; NULL says nothing and adds no diversity. */
 static bool

@@ -6,11 +6,15 @@
  * to larger cells; groups that meet become one and are checked again.  The work
  * of a step is that of hashing the groups still there.
  */
+#include "base/kanon.h"
+
 #include "recode/recode.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "hierarchy/generalized.h"
 
 /* Classes that are together so far, in the cell of a place. */
 struct Group

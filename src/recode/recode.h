@@ -20,9 +20,9 @@
 #ifndef KANON_RECODE_H
 #define KANON_RECODE_H
 
-#include "recode/dictionary.h"
-
 #include "access/htup_details.h"
+
+#include "recode/dictionary.h"
 
 /* A place has at most one number for each column of a row. */
 #define MAX_PLACE MaxTupleAttributeNumber

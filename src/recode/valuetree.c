@@ -8,11 +8,16 @@
  * too; an inner node that occurs as a value is a leaf below itself.  What cannot
  * be balanced below a node has to pass it.
  */
+#include "base/kanon.h"
+
 #include "recode/recode.h"
 
 #include "catalog/pg_collation.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "recode/dictionary.h"
 
 struct ValueTree
 {

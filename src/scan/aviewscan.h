@@ -20,17 +20,6 @@ typedef enum ScanPlan
 	PLAN_NOTHING /* no row can qualify */
 } ScanPlan;
 
-/* What kanon.plan may be set to. */
-typedef enum PlanChoice
-{
-	CHOOSE_AUTO,
-	CHOOSE_ANONYMIZE_FIRST,
-	CHOOSE_SELECT_FIRST,
-	CHOOSE_FUNCTION
-} PlanChoice;
-
-extern int kanon_plan;
-
 /* custom_private, all plain nodes. */
 enum ScanPrivate
 {

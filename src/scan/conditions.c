@@ -14,6 +14,8 @@
  * quasi-identifiers, made of nothing but kanon's own comparisons and constants,
  * are asked of the members of a group.
  */
+#include "base/kanon.h"
+
 #include "scan/conditions.h"
 
 #include "access/transam.h"
@@ -30,6 +32,7 @@
 #include "utils/lsyscache.h"
 
 #include "anonymize/region.h"
+#include "aview/aview.h"
 #include "source/source.h"
 
 /* The roles of the columns in an expression. */
@@ -393,22 +396,6 @@ asked_value(Node *clause, int rti, int *column)
 	return (Const *) right;
 }
 
-Datum
-condition_meaning(Oid type, Datum value)
-{
-	Oid output;
-	bool is_varlena;
-	char *text;
-
-	if (type == kanon_generalized_type())
-		return value;
-	if (type != TEXTOID)
-		return dictionary_value(dictionary_create(type, NULL), value);
-	getTypeOutputInfo(type, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, value);
-	return gen_parse(text, strlen(text));
-}
-
 /* What the source may be asked for on behalf of a witness condition. */
 static List *
 witness_region(const AView *aview, int rti, Node *clause)
@@ -416,7 +403,7 @@ witness_region(const AView *aview, int rti, Node *clause)
 	int column;
 	Const *value = asked_value(clause, rti, &column);
 
-	return value ? region_of_value(aview, column, condition_meaning(value->consttype, value->constvalue)) : NIL;
+	return value ? region_of_value(aview, column, region_meaning(value->consttype, value->constvalue)) : NIL;
 }
 
 /* The value from elsewhere that AVLIKE compares a quasi-identifier with; null if a clause is something else. */

@@ -27,9 +27,6 @@ extern void conditions_split(const AView *aview, int rti, List *clauses, List *d
  */
 extern List *conditions_for_source(const AView *aview, int rti, List *clauses, List **parameters);
 
-/* What comparisons take a value for: 35.0 for 35, a moment for its day. */
-extern Datum condition_meaning(Oid type, Datum value);
-
 /* The quasi-identifiers that AVLIKE compares with values from elsewhere, as numbers of columns, and these values. */
 extern List *conditions_asked(const AView *aview, int rti, List *clauses, List **values);
 

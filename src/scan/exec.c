@@ -2,6 +2,8 @@
  * exec.c
  *		The custom-scan node at run time.
  */
+#include "base/kanon.h"
+
 #include "scan/state.h"
 
 #include "access/htup_details.h"
@@ -18,7 +20,14 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "policy/policy.h"
+#include "anonymize/anonymize_first.h"
+#include "anonymize/anonymizer.h"
+#include "anonymize/select_first.h"
+#include "aview/aview.h"
+#include "matview/stored.h"
+#include "policy/access.h"
+#include "recode/dictionary.h"
+#include "scan/aviewscan.h"
 #include "scan/conditions.h"
 
 Node *

@@ -8,10 +8,13 @@
  * of them go through ExecutorStart, where the numbers are taken out of a copy of
  * the plan.
  */
+#include "base/kanon.h"
+
 #include "scan/state.h"
 
-#include "commands/explain.h"
 #include KANON_EXPLAIN_HEADER
+
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -20,7 +23,10 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
+#include "aview/aview.h"
+#include "scan/aviewscan.h"
 #include "source/shards.h"
+#include "source/source.h"
 
 static ExecutorStart_hook_type next_executor_start = NULL;
 

@@ -3,9 +3,9 @@
  *		kanon.scan as a plain function, for where the custom-scan node cannot serve:
  *		slower, and as anonymous.
  */
+#include "base/kanon.h"
+
 #include "anonymize/anonymize_first.h"
-#include "scan/aviewscan.h"
-#include "matview/stored.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -14,7 +14,10 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "policy/policy.h"
+#include "aview/aview.h"
+#include "matview/stored.h"
+#include "policy/access.h"
+#include "scan/aviewscan.h"
 
 PG_FUNCTION_INFO_V1(kanon_scan);
 

@@ -2,6 +2,8 @@
  * paths.c
  *		The plans of an A-view as paths: alone, and for each row of other relations.
  */
+#include "base/kanon.h"
+
 #include "scan/aviewscan.h"
 
 #include <math.h>
@@ -14,11 +16,12 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 
-#include "scan/conditions.h"
 #include "anonymize/costs.h"
 #include "anonymize/region.h"
-#include "source/source.h"
+#include "aview/aview.h"
 #include "matview/stored.h"
+#include "scan/conditions.h"
+#include "source/source.h"
 
 /* What an estimate is said to be where it must not be told. */
 #define HIDDEN_ROWS 1000

@@ -5,6 +5,8 @@
  * Nothing has to be preloaded.  kanon.scan has a planner support function, which
  * PostgreSQL calls before it makes paths, and loading it loads this.
  */
+#include "base/kanon.h"
+
 #include "scan/aviewscan.h"
 
 #include "catalog/namespace.h"
@@ -18,11 +20,12 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
+#include "anonymize/costs.h"
+#include "aview/aview.h"
+#include "base/extension.h"
 #include "hierarchy/catalog.h"
-#include "scan/conditions.h"
 #include "matview/stored.h"
-
-int kanon_plan = CHOOSE_AUTO;
+#include "scan/conditions.h"
 
 static const struct config_enum_entry plan_choices[] = {
 	{"auto", CHOOSE_AUTO, false},

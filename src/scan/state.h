@@ -5,12 +5,13 @@
 #ifndef KANON_SCAN_STATE_H
 #define KANON_SCAN_STATE_H
 
-#include "anonymize/anonymize_first.h"
-#include "scan/aviewscan.h"
-#include "anonymize/select_first.h"
-#include "matview/stored.h"
-
 #include "nodes/execnodes.h"
+
+#include "anonymize/anonymize_first.h"
+#include "anonymize/select_first.h"
+#include "aview/aview.h"
+#include "matview/stored.h"
+#include "scan/aviewscan.h"
 
 typedef struct AViewScanState
 {

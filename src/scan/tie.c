@@ -6,6 +6,8 @@
  * All others are checked as what they are, calls of a function by whoever runs the
  * query: what cannot be tied is asked more, never less.
  */
+#include "base/kanon.h"
+
 #include "scan/aviewscan.h"
 
 #include "catalog/pg_class.h"
@@ -13,6 +15,8 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "utils/lsyscache.h"
+
+#include "aview/aview.h"
 
 PG_FUNCTION_INFO_V1(kanon_scan_support);
 

@@ -2,6 +2,8 @@
  * citus.c
  *		Sources that Citus reads on other servers.
  */
+#include "base/kanon.h"
+
 #include "source/citus.h"
 
 #include "commands/extension.h"

@@ -8,8 +8,6 @@
 #ifndef KANON_SCAN_CITUS_H
 #define KANON_SCAN_CITUS_H
 
-#include "base/kanon.h"
-
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 

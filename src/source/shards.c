@@ -2,6 +2,8 @@
  * shards.c
  *		Queries that let other servers count.
  */
+#include "base/kanon.h"
+
 #include "source/shards.h"
 
 #include "access/table.h"
@@ -22,6 +24,7 @@
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 
+#include "aview/aview.h"
 #include "source/source.h"
 
 /* The range table index of its table in a source that shards can group. */

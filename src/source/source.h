@@ -66,4 +66,8 @@ extern SourcePlan *source_prepare(Query *query);
 /* The plan for these values; planned: it had to be made. */
 extern PlannedStmt *source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned);
 
+/* A query of its own over the source: planning it, and, as often as it is run, starting and ending it. */
+extern Cost cost_of_planning(void);
+extern Cost cost_of_starting(void);
+
 #endif

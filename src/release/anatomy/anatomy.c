@@ -2,6 +2,8 @@
  * anatomy.c
  *		anatomy, n_dependency and find_max_n.
  */
+#include "base/kanon.h"
+
 #include "release/anatomy/anatomy.h"
 
 #include "executor/spi.h"
@@ -11,7 +13,11 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "hierarchy/dgh.h"
 #include "release/anatomy/taxonomy.h"
+#include "release/common/arguments.h"
+#include "release/common/input.h"
+#include "release/common/noise.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy);
 PG_FUNCTION_INFO_V1(kanon_n_dependency);

@@ -9,9 +9,8 @@
 #ifndef KANON_RELEASE_ANATOMY_H
 #define KANON_RELEASE_ANATOMY_H
 
-#include "release/common/arguments.h"
-#include "release/common/noise.h"
 #include "release/common/input.h"
+#include "release/common/noise.h"
 
 /* Rows with a sensitive value each.  Words are in the order of their bytes. */
 typedef struct Microdata

@@ -6,7 +6,9 @@
  * same chance, so that a row that satisfies the predicate counts with the share
  * of the group's values that are asked for.
  */
-#include "release/anatomy/anatomy.h"
+#include "base/kanon.h"
+
+#include "base/predicate.h"
 
 #include "access/relation.h"
 #include "catalog/pg_type.h"
@@ -17,8 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
-
-#include "base/predicate.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy_count);
 

@@ -22,12 +22,14 @@
  * ways to assign a group's values to its rows are equally likely to have led to
  * the groups that one sees.
  */
-#include "release/anatomy/anatomy.h"
+#include "base/kanon.h"
 
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 
 #include "base/progress.h"
+#include "release/anatomy/anatomy.h"
+#include "release/common/noise.h"
 
 #define PROGRESS_GROUPS 4096
 
@@ -39,7 +41,7 @@ typedef struct Bucket
 	int rank;	/* decides, by chance, among buckets of one size */
 } Bucket;
 
-typedef struct Grouping
+typedef struct BucketGroups
 {
 	int l;
 	int32 *group; /* per row, from 1 */
@@ -48,7 +50,7 @@ typedef struct Grouping
 	Bucket *buckets;
 	int nbuckets;
 	binaryheap *heap; /* of the buckets with rows left, the largest first */
-} Grouping;
+} BucketGroups;
 
 static int
 compare_buckets(Datum left, Datum right, void *arg)
@@ -76,7 +78,7 @@ shuffle(int32 *rows, int32 size, NoiseSource *noise)
 
 /* Distributes the rows over buckets and shuffles each. */
 static void
-fill_buckets(Grouping *grouping, const Microdata *data, const int32 *key_of_word)
+fill_buckets(BucketGroups *grouping, const Microdata *data, const int32 *key_of_word)
 {
 	int32 *rows = palloc_extended(Max(data->nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 
@@ -102,7 +104,7 @@ fill_buckets(Grouping *grouping, const Microdata *data, const int32 *key_of_word
 }
 
 static void
-offer_bucket(Grouping *grouping, Bucket *bucket)
+offer_bucket(BucketGroups *grouping, Bucket *bucket)
 {
 	bucket->rank = noise_below(grouping->noise, PG_INT32_MAX);
 	binaryheap_add(grouping->heap, PointerGetDatum(bucket));
@@ -110,7 +112,7 @@ offer_bucket(Grouping *grouping, Bucket *bucket)
 
 /* One row from each of the l largest buckets. */
 static void
-make_group(Grouping *grouping, Bucket **chosen)
+make_group(BucketGroups *grouping, Bucket **chosen)
 {
 	grouping->ngroups++;
 	for (int i = 0; i < grouping->l; i++)
@@ -128,7 +130,7 @@ make_group(Grouping *grouping, Bucket **chosen)
 }
 
 static void
-make_groups(Grouping *grouping)
+make_groups(BucketGroups *grouping)
 {
 	Bucket **chosen = palloc_extended(grouping->l * sizeof(Bucket *), MCXT_ALLOC_HUGE);
 
@@ -147,7 +149,7 @@ make_groups(Grouping *grouping)
 
 /* A group for a bucket's last row: one without its key, each with the same chance. */
 static int32
-choose_group(Grouping *grouping, const Bucket *bucket, bool *holds)
+choose_group(BucketGroups *grouping, const Bucket *bucket, bool *holds)
 {
 	int32 skip = noise_below(grouping->noise, grouping->ngroups - bucket->size + 1);
 	int32 group;
@@ -165,7 +167,7 @@ choose_group(Grouping *grouping, const Bucket *bucket, bool *holds)
 
 /* What is left over, fewer than l rows, joins groups that exist. */
 static void
-place_residues(Grouping *grouping)
+place_residues(BucketGroups *grouping)
 {
 	bool *holds = palloc_extended(((Size) grouping->ngroups + 1) * sizeof(bool), MCXT_ALLOC_HUGE);
 
@@ -187,7 +189,7 @@ place_residues(Grouping *grouping)
 int32 *
 bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l, NoiseSource *noise)
 {
-	Grouping grouping = {.l = l, .nbuckets = nkeys, .noise = noise};
+	BucketGroups grouping = {.l = l, .nbuckets = nkeys, .noise = noise};
 
 	grouping.group = palloc_extended(Max(data->nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 	grouping.buckets = palloc_extended(Max(nkeys, 1) * sizeof(Bucket), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

@@ -3,6 +3,8 @@
  *		diversity_error: how many different sensitive values a grouping's groups
  *		keep when these are generalized.
  */
+#include "base/kanon.h"
+
 #include "release/anatomy/anatomy.h"
 
 #include <math.h>
@@ -11,7 +13,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "hierarchy/dgh.h"
 #include "release/anatomy/taxonomy.h"
+#include "release/common/arguments.h"
+#include "release/common/input.h"
 
 PG_FUNCTION_INFO_V1(kanon_diversity_error);
 

@@ -5,6 +5,8 @@
  * A sensitive value is what its column says as text; whatever has the same text
  * is the same value.
  */
+#include "base/kanon.h"
+
 #include "release/anatomy/anatomy.h"
 
 #include <math.h>
@@ -12,6 +14,8 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+
+#include "release/common/input.h"
 
 typedef struct HashedRow
 {

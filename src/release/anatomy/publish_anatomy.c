@@ -8,6 +8,8 @@
  * that not even their files tell more.  The groups, and the order of the rows,
  * come from the server's strong random numbers, which nobody keeps.
  */
+#include "base/kanon.h"
+
 #include "release/anatomy/anatomy.h"
 
 #include "catalog/namespace.h"
@@ -17,6 +19,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+
+#include "release/common/arguments.h"
+#include "release/common/input.h"
 
 PG_FUNCTION_INFO_V1(kanon_publish_anatomy);
 

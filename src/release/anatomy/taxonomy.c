@@ -7,10 +7,15 @@
  * the initial level (3) and the largest n (4).  Their pseudocode never counts
  * n up; we count one for each level above the initial one that can be kept.
  */
+#include "base/kanon.h"
+
 #include "release/anatomy/taxonomy.h"
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 
 /* So many missing values are named. */
 #define MISSING_SHOWN 10

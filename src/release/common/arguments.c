@@ -2,10 +2,14 @@
  * arguments.c
  *		Reading and checking the arguments of releases.
  */
-#include "release/common/grouping.h"
+#include "base/kanon.h"
+
+#include "release/common/arguments.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+
+#include "release/common/grouping.h"
 
 static void
 refuse_null(FunctionCallInfo fcinfo, int which, const char *name)

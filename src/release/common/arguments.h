@@ -5,8 +5,6 @@
 #ifndef KANON_RELEASE_ARGUMENTS_H
 #define KANON_RELEASE_ARGUMENTS_H
 
-#include "base/kanon.h"
-
 #include "fmgr.h"
 
 /* Arguments that must not be null. */

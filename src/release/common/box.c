@@ -2,6 +2,8 @@
  * box.c
  *		From an interval on a column's line back to a generalized value.
  */
+#include "base/kanon.h"
+
 #include "release/common/input.h"
 
 #include <math.h>
@@ -11,6 +13,8 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 /* The number that prints as the double does, whatever extra_float_digits says. */

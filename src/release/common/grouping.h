@@ -6,13 +6,12 @@
 #ifndef KANON_RELEASE_GROUPING_H
 #define KANON_RELEASE_GROUPING_H
 
-#include "release/common/arguments.h"
-#include "release/common/input.h"
-
 #include "funcapi.h"
 #include "utils/array.h"
 
 #include "cluster/groups.h"
+#include "cluster/points.h"
+#include "release/common/input.h"
 
 typedef struct GroupingArgs
 {

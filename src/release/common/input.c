@@ -5,6 +5,8 @@
  * The caller's own query runs, with the caller's rights, through a cursor, so
  * that only the numbers stay in memory.
  */
+#include "base/kanon.h"
+
 #include "release/common/input.h"
 
 #include <math.h>
@@ -22,7 +24,9 @@
 #include "utils/regproc.h"
 
 #include "base/progress.h"
+#include "hierarchy/dgh.h"
 #include "release/common/places.h"
+#include "release/common/words.h"
 
 #define FETCH_ROWS 10000
 #define ARENA_BLOCK (64 * 1024)

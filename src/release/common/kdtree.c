@@ -6,6 +6,8 @@
  * Searching" (1975), with boxes kept per node: split at the median of the
  * column in which the rows are spread the most, until few are left.
  */
+#include "base/kanon.h"
+
 #include "release/common/kdtree.h"
 
 #include <math.h>

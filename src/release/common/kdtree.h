@@ -14,8 +14,6 @@
 #ifndef KANON_RELEASE_KDTREE_H
 #define KANON_RELEASE_KDTREE_H
 
-#include "base/kanon.h"
-
 /* A leaf has at most so many rows, unless they are all equal. */
 #define KDTREE_LEAF 32
 

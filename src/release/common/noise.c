@@ -2,6 +2,8 @@
  * noise.c
  *		Random numbers for releases.
  */
+#include "base/kanon.h"
+
 #include "release/common/noise.h"
 
 #include <math.h>

@@ -12,9 +12,6 @@
 #ifndef KANON_RELEASE_NOISE_H
 #define KANON_RELEASE_NOISE_H
 
-#include "base/kanon.h"
-
-
 typedef struct NoiseSource
 {
 	bool seeded;

@@ -2,6 +2,8 @@
  * number.c
  *		Numbers and dates of the source as doubles.
  */
+#include "base/kanon.h"
+
 #include "release/common/input.h"
 
 #include <float.h>

@@ -2,12 +2,16 @@
  * partition.c
  *		kanon.mondrian, kanon.topdown, kanon.local_recoding.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
-
 #include "base/progress.h"
+#include "cluster/groups.h"
 #include "cluster/mondrian.h"
+#include "cluster/rule.h"
 #include "cluster/topdown.h"
+#include "release/common/arguments.h"
 
 PG_FUNCTION_INFO_V1(kanon_mondrian);
 PG_FUNCTION_INFO_V1(kanon_topdown);

@@ -5,13 +5,19 @@
  * Leaves of a tree stand in its order, words that it does not know behind them,
  * words without hierarchy in the order of bytes.
  */
+#include "base/kanon.h"
+
 #include "release/common/places.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
 
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "release/common/input.h"
+#include "release/common/words.h"
 
 /* A word's place: that of its leaf, or behind all leaves in the order of bytes. */
 typedef struct WordPlace
@@ -126,7 +132,7 @@ list_words(wordtable_hash *table, Dgh *dgh)
 }
 
 void
-release_place_words(ReleaseSource *source, ReleaseColumn *column, wordtable_hash *table)
+release_place_words(ReleaseSource *source, ReleaseColumn *column, struct wordtable_hash *table)
 {
 	DghTree *tree = column->dgh ? column->dgh->tree : NULL;
 	WordPlace *places = list_words(table, column->dgh);

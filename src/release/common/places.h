@@ -6,9 +6,9 @@
 #define KANON_RELEASE_PLACES_H
 
 #include "release/common/input.h"
-#include "release/anatomy/words.h"
 
 /* Replaces a column's codes of first sight by places, and lists the words in their order. */
-extern void release_place_words(ReleaseSource *source, ReleaseColumn *column, wordtable_hash *table);
+struct wordtable_hash; /* release/common/words.h */
+extern void release_place_words(ReleaseSource *source, ReleaseColumn *column, struct wordtable_hash *table);
 
 #endif

@@ -7,6 +7,8 @@
  * any release can be measured.  A single value has extent 0, a node the number
  * of leaves below it, everything the width of the column.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include <math.h>
@@ -18,9 +20,13 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
-#include "hierarchy/tree.h"
 #include "base/progress.h"
-#include "release/anatomy/words.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
+#include "hierarchy/tree.h"
+#include "release/common/arguments.h"
+#include "release/common/input.h"
+#include "release/common/words.h"
 
 PG_FUNCTION_INFO_V1(kanon_release_quality);
 

@@ -2,6 +2,8 @@
  * rows.c
  *		Groups as rows of a result.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include <math.h>
@@ -12,6 +14,11 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "cluster/groups.h"
+#include "cluster/points.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
+#include "release/common/input.h"
 
 /* Everything, as the column's hierarchy calls it. */
 static Datum

@@ -2,6 +2,8 @@
  * source_points.c
  *		The source of a release as points.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include <math.h>
@@ -10,7 +12,11 @@
 #include "port/pg_bswap.h"
 #include "utils/memutils.h"
 
+#include "cluster/points.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "release/common/input.h"
 
 /* A row by its identifier: the first bytes decide most comparisons. */
 typedef struct IdKey

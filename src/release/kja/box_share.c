@@ -7,14 +7,18 @@
  * whose leaves are numbers these are compared with the leaves, for any other
  * with their positions from 0 on, for dates they count days from 2000-01-01.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include <math.h>
 
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-
 #include "catalog/pg_type.h"
+
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
 PG_FUNCTION_INFO_V1(kanon_box_share);

@@ -7,6 +7,8 @@
  * group.  Nothing else is written, and both in random order, so that neither the
  * columns nor the place of a row tell which rows are microdata.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include "catalog/namespace.h"
@@ -16,6 +18,9 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/varlena.h"
+
+#include "release/common/arguments.h"
+#include "release/common/input.h"
 
 PG_FUNCTION_INFO_V1(kanon_publish_kja);
 

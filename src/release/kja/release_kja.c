@@ -3,6 +3,8 @@
  *		kanon.kja and kanon.kja_rows: k-join-anonymous groups of the microdata and
  *		of public rows.
  */
+#include "base/kanon.h"
+
 #include "release/common/grouping.h"
 
 #include <math.h>
@@ -13,7 +15,11 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "cluster/groups.h"
 #include "cluster/kja.h"
+#include "cluster/points.h"
+#include "release/common/arguments.h"
+#include "release/common/input.h"
 
 PG_FUNCTION_INFO_V1(kanon_kja);
 

@@ -21,7 +21,9 @@
 #ifndef KANON_RELEASE_OUTLIER_H
 #define KANON_RELEASE_OUTLIER_H
 
+#include "cluster/points.h"
 #include "release/common/grouping.h"
+#include "release/common/input.h"
 #include "release/common/kdtree.h"
 
 /* A box has two corners for each generalized column: 2 to this power at the most. */

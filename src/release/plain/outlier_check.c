@@ -9,6 +9,8 @@
  * would be a (p,d)-outlier.  A column that is not generalized has one end, not
  * two, so that no corner is looked at twice.
  */
+#include "base/kanon.h"
+
 #include "release/plain/outlier.h"
 
 #include "lib/stringinfo.h"
@@ -17,6 +19,10 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "cluster/points.h"
+#include "hierarchy/generalized.h"
+#include "release/common/arguments.h"
+#include "release/common/input.h"
 
 PG_FUNCTION_INFO_V1(kanon_is_plain);
 PG_FUNCTION_INFO_V1(kanon_distinguishability);

@@ -9,12 +9,16 @@
  * rounding is monotonic, so that the answers are those of counting all rows one
  * by one, to the last bit.
  */
+#include "base/kanon.h"
+
 #include "release/plain/outlier.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+
+#include "release/common/kdtree.h"
 
 /* Nodes by the power of two of their size. */
 #define SIZE_CLASSES 32

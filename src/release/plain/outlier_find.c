@@ -2,6 +2,8 @@
  * outlier_find.c
  *		kanon.outliers: the (p,d)-outliers of a source.
  */
+#include "base/kanon.h"
+
 #include "release/plain/outlier.h"
 
 #include "miscadmin.h"

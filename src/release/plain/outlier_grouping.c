@@ -3,6 +3,8 @@
  *		A grouping of the source's rows, given as a query of id and grp, and
  *		kanon.information_loss of it.
  */
+#include "base/kanon.h"
+
 #include "release/plain/outlier.h"
 
 #include "executor/spi.h"
@@ -10,7 +12,10 @@
 #include "utils/builtins.h"
 
 #include "base/progress.h"
-#include "release/anatomy/words.h"
+#include "release/common/arguments.h"
+#include "release/common/grouping.h"
+#include "release/common/input.h"
+#include "release/common/words.h"
 
 PG_FUNCTION_INFO_V1(kanon_information_loss);
 

@@ -2,6 +2,8 @@
  * outlier_input.c
  *		Reading the source of the functions about outliers.
  */
+#include "base/kanon.h"
+
 #include "release/plain/outlier.h"
 
 #include <math.h>
@@ -12,6 +14,10 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "cluster/points.h"
+#include "release/common/arguments.h"
+#include "release/common/grouping.h"
+#include "release/common/input.h"
 
 /* p times the number of rows, when p is taken for the decimal that it was written as. */
 #define DECIMAL_SLACK 1e-12

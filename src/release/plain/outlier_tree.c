@@ -9,19 +9,22 @@
  * width together, the boxes of the many shrink, so that most nodes are within d or
  * beyond it as a whole.
  */
-#include "release/plain/outlier.h"
+#include "base/kanon.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
 
-typedef struct TreeBuilder
+#include "release/common/kdtree.h"
+#include "release/plain/outlier.h"
+
+typedef struct OutlierTreeBuilder
 {
 	KdTree tree;
 	double *const *columns;
 	int room;		/* nodes that the arrays have room for */
 	int32 *scratch; /* rows of the right side */
-} TreeBuilder;
+} OutlierTreeBuilder;
 
 /* Places at which a column may be parted. */
 #define BINS 64
@@ -34,15 +37,15 @@ typedef struct Bin
 	double hi;
 } Bin;
 
-typedef struct Cut
+typedef struct OutlierCut
 {
 	double saved;
 	int column;	  /* -1: all rows are equal */
 	double value; /* the largest of the left side */
-} Cut;
+} OutlierCut;
 
 static void
-make_room(TreeBuilder *builder)
+make_room(OutlierTreeBuilder *builder)
 {
 	KdTree *tree = &builder->tree;
 	Size box;
@@ -60,7 +63,7 @@ make_room(TreeBuilder *builder)
 
 /* The box around a node's rows. */
 static void
-measure_node(TreeBuilder *builder, int node)
+measure_node(OutlierTreeBuilder *builder, int node)
 {
 	KdTree *tree = &builder->tree;
 	double *lo = tree->lo + (Size) node * tree->ncolumns;
@@ -82,7 +85,7 @@ measure_node(TreeBuilder *builder, int node)
 }
 
 static void
-fill_bins(TreeBuilder *builder, int node, int column, Bin *bins)
+fill_bins(OutlierTreeBuilder *builder, int node, int column, Bin *bins)
 {
 	const KdTree *tree = &builder->tree;
 	const double *values = builder->columns[column];
@@ -104,7 +107,7 @@ fill_bins(TreeBuilder *builder, int node, int column, Bin *bins)
 
 /* What parting a column saves: rows times the width that they lose. */
 static void
-best_cut(const Bin *bins, int column, Cut *best)
+best_cut(const Bin *bins, int column, OutlierCut *best)
 {
 	double lo = bins[0].lo;
 	double hi = bins[BINS - 1].hi;
@@ -129,16 +132,16 @@ best_cut(const Bin *bins, int column, Cut *best)
 		left_hi = bins[i].hi;
 		saved = total * (hi - lo) - count * (left_hi - lo) - (total - count) * (hi - upper[i + 1]);
 		if (saved > best->saved)
-			*best = (Cut){saved, column, left_hi};
+			*best = (OutlierCut){saved, column, left_hi};
 	}
 }
 
 /* The cut that makes boxes of many rows narrow. */
-static Cut
-choose_cut(TreeBuilder *builder, int node)
+static OutlierCut
+choose_cut(OutlierTreeBuilder *builder, int node)
 {
 	const KdTree *tree = &builder->tree;
-	Cut best = {0, -1, 0};
+	OutlierCut best = {0, -1, 0};
 	Bin bins[BINS];
 
 	for (int column = 0; column < tree->ncolumns; column++)
@@ -155,7 +158,7 @@ choose_cut(TreeBuilder *builder, int node)
 
 /* Rows up to the cut to the left; returns where the right side begins. */
 static int
-part_node(TreeBuilder *builder, int node, const Cut *cut)
+part_node(OutlierTreeBuilder *builder, int node, const OutlierCut *cut)
 {
 	KdTree *tree = &builder->tree;
 	int left = tree->first[node];
@@ -175,11 +178,11 @@ part_node(TreeBuilder *builder, int node, const Cut *cut)
 }
 
 static void
-build_node(TreeBuilder *builder, int first, int end)
+build_node(OutlierTreeBuilder *builder, int first, int end)
 {
 	KdTree *tree = &builder->tree;
 	int node = tree->nnodes;
-	Cut cut;
+	OutlierCut cut;
 	int middle;
 
 	CHECK_FOR_INTERRUPTS();
@@ -204,7 +207,7 @@ build_node(TreeBuilder *builder, int first, int end)
 KdTree
 space_tree(double *const *columns, int nrows, int ncolumns)
 {
-	TreeBuilder builder = {.columns = columns, .room = 1024};
+	OutlierTreeBuilder builder = {.columns = columns, .room = 1024};
 	KdTree *tree = &builder.tree;
 	Size box = (Size) builder.room * ncolumns * sizeof(double);
 

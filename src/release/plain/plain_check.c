@@ -7,11 +7,16 @@
  * the box is parted into those with the lower and with the upper end of a
  * column, and so on, down to a single node.  That a group is plain is never a guess.
  */
+#include "base/kanon.h"
+
 #include "release/plain/plain_groups.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
+
+#include "cluster/points.h"
+#include "release/plain/outlier.h"
 
 /* A group's nodes: the ends of its published box and its sensitive values. */
 typedef struct Nodes

@@ -7,6 +7,8 @@
  * spent on groups that reach far, and rows that have none are grouped with each
  * other.
  */
+#include "base/kanon.h"
+
 #include "release/plain/plain_groups.h"
 
 #include <math.h>
@@ -14,6 +16,8 @@
 #include "miscadmin.h"
 
 #include "base/progress.h"
+#include "cluster/points.h"
+#include "release/plain/outlier.h"
 
 /* Rows that are tried for completing a group before the cheapest is taken. */
 #define MOST_OFFERS 4

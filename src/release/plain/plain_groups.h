@@ -5,6 +5,8 @@
 #ifndef KANON_RELEASE_PLAIN_GROUPS_H
 #define KANON_RELEASE_PLAIN_GROUPS_H
 
+#include "cluster/points.h"
+#include "release/common/kdtree.h"
 #include "release/plain/outlier.h"
 
 /* What the check of a group needs to know of it. */

@@ -13,9 +13,12 @@
  * It decides which rows are tried, and that a group is not worth a count.  That a
  * group is plain is always counted.
  */
-#include "release/plain/plain_groups.h"
+#include "base/kanon.h"
 
 #include <math.h>
+
+#include "release/plain/outlier.h"
+#include "release/plain/plain_groups.h"
 
 /* Boxes that are kept of a kind: where looking at them is cheaper than a count. */
 #define MOST_KNOWN 128
@@ -41,18 +44,18 @@ typedef struct KnownBoxes
 } KnownBoxes;
 
 /* A question whose answer changes once only when its box becomes wider. */
-typedef struct Answers
+typedef struct KnownAnswers
 {
 	KnownBoxes within; /* everything in one of these has the answer of narrow boxes */
 	KnownBoxes around; /* everything around one of these has that of wide ones */
-} Answers;
+} KnownAnswers;
 
 struct Known
 {
 	KnownBoxes good;
 	KnownBoxes bad; /* single points */
-	Answers between;
-	Answers outside;
+	KnownAnswers between;
+	KnownAnswers outside;
 	double *sample; /* column * SAMPLE + row */
 	int enough;		/* of the sample's rows */
 };
@@ -87,8 +90,8 @@ known_create(const Space *space)
 
 	known->good = make_boxes(MOST_KNOWN);
 	known->bad = make_boxes(MOST_KNOWN);
-	known->between = (Answers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
-	known->outside = (Answers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
+	known->between = (KnownAnswers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
+	known->outside = (KnownAnswers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
 	take_sample(space, known);
 	return known;
 }
@@ -148,7 +151,7 @@ bool
 crowd_is_known_enough(const Space *space, const Crowd *crowd)
 {
 	bool grows = crowd->quasi == GAP_BETWEEN; /* the wider the box, the more is near to some point of it; the less to what is outside */
-	Answers *answers = grows ? &space->known->between : &space->known->outside;
+	KnownAnswers *answers = grows ? &space->known->between : &space->known->outside;
 	bool enough;
 
 	if (is_known(space, &answers->within, crowd->lower, crowd->upper))

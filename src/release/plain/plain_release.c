@@ -2,6 +2,8 @@
  * plain_release.c
  *		kanon.plain_k: plain k-anonymous groups.
  */
+#include "base/kanon.h"
+
 #include "release/plain/plain_groups.h"
 
 #include <sys/resource.h>
@@ -12,6 +14,9 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "release/common/arguments.h"
+#include "release/common/grouping.h"
+#include "release/plain/outlier.h"
 
 PG_FUNCTION_INFO_V1(kanon_plain_k);
 

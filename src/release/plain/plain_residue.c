@@ -2,6 +2,8 @@
  * plain_residue.c
  *		Rows that no new group has taken (section 7.3).
  */
+#include "base/kanon.h"
+
 #include "release/plain/plain_groups.h"
 
 #include <math.h>
@@ -9,6 +11,8 @@
 #include "miscadmin.h"
 
 #include "base/progress.h"
+#include "cluster/points.h"
+#include "release/plain/outlier.h"
 
 /* Groups that are tried on their own before any are joined. */
 #define MOST_TRIES 4

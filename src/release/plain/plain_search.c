@@ -5,12 +5,18 @@
  * Algorithm 1 keeps a sorted list per column to find rows near to a group; a
  * kd-tree over the rows finds the very nearest.
  */
+#include "base/kanon.h"
+
 #include "release/plain/plain_groups.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "cluster/points.h"
+#include "release/common/kdtree.h"
+#include "release/plain/outlier.h"
 
 typedef struct Search
 {

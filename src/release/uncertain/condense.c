@@ -7,7 +7,7 @@
  * mean and the covariances are kept, and made-up rows are drawn from them:
  * uniformly along each principal component, with its variance.
  */
-#include "release/uncertain/uncertain.h"
+#include "base/kanon.h"
 
 #include <math.h>
 
@@ -17,6 +17,10 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "release/common/arguments.h"
+#include "release/common/kdtree.h"
+#include "release/common/noise.h"
+#include "release/uncertain/uncertain.h"
 
 PG_FUNCTION_INFO_V1(kanon_condense);
 
@@ -83,15 +87,15 @@ make_groups(Condensation *state)
 }
 
 /* A group of rows. */
-typedef struct Cluster
+typedef struct CondensedCluster
 {
 	int count;
 	int32 *positions;
 	double *mean; /* in the columns' own units */
-} Cluster;
+} CondensedCluster;
 
 static void
-compute_mean(const Condensation *state, Cluster *group)
+compute_mean(const Condensation *state, CondensedCluster *group)
 {
 	const KdTree *tree = &state->tree;
 
@@ -109,11 +113,11 @@ compute_mean(const Condensation *state, Cluster *group)
 }
 
 /* The rows of each group; members lie in one array, group by group. */
-static Cluster *
+static CondensedCluster *
 collect_groups(const Condensation *state)
 {
 	const KdTree *tree = &state->tree;
-	Cluster *groups = palloc_extended(state->ngroups * sizeof(Cluster), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	CondensedCluster *groups = palloc_extended(state->ngroups * sizeof(CondensedCluster), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	int32 *positions = palloc_extended(tree->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 	double *means = palloc_extended((Size) state->ngroups * tree->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	int used = 0;
@@ -132,7 +136,7 @@ collect_groups(const Condensation *state)
 	}
 	for (int position = 0; position < tree->nrows; position++)
 	{
-		Cluster *group;
+		CondensedCluster *group;
 
 		if (state->group_of[position] < 0)
 			continue;
@@ -149,7 +153,7 @@ static void
 place_leftovers(Condensation *state)
 {
 	const KdTree *tree = &state->tree;
-	Cluster *groups = collect_groups(state);
+	CondensedCluster *groups = collect_groups(state);
 
 	for (int position = 0; position < tree->nrows; position++)
 	{
@@ -175,7 +179,7 @@ place_leftovers(Condensation *state)
 
 /* Covariances of a group, standardized columns. */
 static void
-measure_group(const Condensation *state, const Cluster *group, double *covariance)
+measure_group(const Condensation *state, const CondensedCluster *group, double *covariance)
 {
 	const KdTree *tree = &state->tree;
 	int d = tree->ncolumns;
@@ -265,7 +269,7 @@ diagonalize(double *matrix, double *vectors, int d)
 
 /* Makes up as many rows as the group has, z[column][row]. */
 static void
-draw_group(Condensation *state, const Cluster *group, double **z, double *space)
+draw_group(Condensation *state, const CondensedCluster *group, double **z, double *space)
 {
 	const KdTree *tree = &state->tree;
 	int d = tree->ncolumns;
@@ -295,16 +299,16 @@ draw_group(Condensation *state, const Cluster *group, double **z, double *space)
 }
 
 static double **
-condense(const Points *points, int k, int32 seed)
+condense(const Individuals *points, int k, int32 seed)
 {
 	Condensation state = {.k = k};
 	void *space = palloc_extended(kdtree_size(points->nrows, points->ncolumns), MCXT_ALLOC_HUGE);
 	double *work = palloc((Size) 2 * points->ncolumns * points->ncolumns * sizeof(double));
 	double **z = palloc(points->ncolumns * sizeof(double *));
-	Cluster *groups;
+	CondensedCluster *groups;
 
 	noise_start(&state.noise, seed);
-	state.factors = points_factors(points);
+	state.factors = individuals_factors(points);
 	for (int i = 0; i < points->ncolumns; i++)
 		z[i] = palloc_extended(points->nrows * sizeof(double), MCXT_ALLOC_HUGE);
 	progress_phase(PHASE_BUILDING, 0);
@@ -336,14 +340,14 @@ kanon_condense(PG_FUNCTION_ARGS)
 	int ncolumns;
 	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	int k = argument_int(fcinfo, 3, "k");
-	Points *points;
+	Individuals *points;
 	double **z;
 	double *row_z;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = points_read(source, id, columns, ncolumns, NULL);
-	check_k(k, points->nrows, NULL);
+	points = individuals_read(source, id, columns, ncolumns, NULL);
+	uncertain_check_k(k, points->nrows, NULL);
 	z = condense(points, k, argument_seed(fcinfo, 4));
 	row_z = palloc(points->ncolumns * sizeof(double));
 	for (int row = 0; row < points->nrows; row++)

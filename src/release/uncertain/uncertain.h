@@ -21,10 +21,9 @@
 #ifndef KANON_RELEASE_UNCERTAIN_H
 #define KANON_RELEASE_UNCERTAIN_H
 
-#include "release/common/arguments.h"
-#include "release/uncertain/uncertain_model.h"
-
 #include "utils/array.h"
+
+#include "release/uncertain/uncertain_model.h"
 
 /* Rows of a source, by identifier in the order of bytes. */
 typedef struct Points
@@ -35,15 +34,15 @@ typedef struct Points
 	char **names;
 	double **columns; /* columns[column][row], in the order asked for */
 	double *k;		  /* per row, NaN where it is null; null if not asked for */
-} Points;
+} Individuals;
 
-extern Points *points_read(const char *source, const char *id, char **names, int count, const char *k_column);
+extern Individuals *individuals_read(const char *source, const char *id, char **names, int count, const char *k_column);
 /* The row with this identifier, or -1. */
-extern int points_find(const Points *points, const char *id);
+extern int individuals_find(const Individuals *points, const char *id);
 /* Standard deviations, 0 for a constant column. */
-extern double *points_deviations(const Points *points);
+extern double *individuals_deviations(const Individuals *points);
 /* 1 / standard deviation, 0 for a constant column. */
-extern double *points_factors(const Points *points);
+extern double *individuals_factors(const Individuals *points);
 
 /* A row of an uncertain release; valid until the next one is read. */
 typedef struct UncertainRow
@@ -72,7 +71,7 @@ extern void spread_factors(const double *spread, int ncolumns, double *factors);
 
 /* Arguments of SQL functions. */
 /* k must be from 1 to the number of rows; id: whose k it is, or null for all. */
-extern void check_k(double k, int nrows, const char *id);
+extern void uncertain_check_k(double k, int nrows, const char *id);
 /* row: of a release, or 0; *expected: how many values it must have, or 0, and then it gets their number. */
 extern double *number_array(ArrayType *array, const char *name, int64 row, int *expected);
 /* z must be finite, spread too and not negative; row as above. */
@@ -81,9 +80,9 @@ extern Datum make_number_array(const double *values, int count);
 
 /* The work on all rows. */
 /* The spreads that give each row its k, row by row and column by column; NaN where none does. */
-extern double *task_find_spreads(const Points *points, const NoiseModel *model, const double *k, bool local);
+extern double *task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local);
 /* The expected anonymity of rows[0 .. count) with the given spreads. */
-extern double *task_measure(const Points *points, const NoiseModel *model, const int32 *rows,
+extern double *task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows,
 							const double *spreads, int count);
 
 #endif

@@ -3,6 +3,8 @@
  *		How anonymous the rows of an uncertain release are: by the formulas, and
  *		against someone who tries.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain.h"
 
 #include <math.h>
@@ -13,6 +15,9 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "release/common/arguments.h"
+#include "release/common/kdtree.h"
+#include "release/uncertain/uncertain_model.h"
 
 PG_FUNCTION_INFO_V1(kanon_fit);
 PG_FUNCTION_INFO_V1(kanon_expected_anonymity);
@@ -64,7 +69,7 @@ add_target(Targets *targets, int row, const UncertainRow *published)
 }
 
 static void
-read_targets(Targets *targets, const Points *points, const char *release)
+read_targets(Targets *targets, const Individuals *points, const char *release)
 {
 	UncertainReader *reader = uncertain_open(release, "id", points->ncolumns);
 	UncertainRow *published;
@@ -75,7 +80,7 @@ read_targets(Targets *targets, const Points *points, const char *release)
 	targets->spreads = palloc_extended((Size) targets->room * points->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	while ((published = uncertain_next(reader)) != NULL)
 	{
-		int row = points_find(points, published->text);
+		int row = individuals_find(points, published->text);
 
 		if (row < 0)
 			ereport(ERROR,
@@ -97,13 +102,13 @@ kanon_expected_anonymity(PG_FUNCTION_ARGS)
 	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	char *release = argument_text(fcinfo, 3, "release");
 	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
-	Points *points;
+	Individuals *points;
 	Targets targets;
 	double *anonymity;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = points_read(source, id, columns, ncolumns, NULL);
+	points = individuals_read(source, id, columns, ncolumns, NULL);
 	read_targets(&targets, points, release);
 	if (targets.count > 0)
 	{
@@ -213,12 +218,12 @@ attack_row(Attack *attack, const UncertainRow *published, int position)
 
 /* The people as a tree. */
 static void
-prepare_attack(Attack *attack, const Points *people, const NoiseModel *model)
+prepare_attack(Attack *attack, const Individuals *people, const NoiseModel *model)
 {
 	void *space = palloc_extended(kdtree_size(people->nrows, people->ncolumns), MCXT_ALLOC_HUGE);
 
 	progress_phase(PHASE_BUILDING, 0);
-	kdtree_build(space, people->columns, people->nrows, people->ncolumns, points_factors(people));
+	kdtree_build(space, people->columns, people->nrows, people->ncolumns, individuals_factors(people));
 	attack->tree = kdtree_view(space);
 	attack->positions = kdtree_positions(&attack->tree);
 	attack->model = model;
@@ -228,7 +233,7 @@ prepare_attack(Attack *attack, const Points *people, const NoiseModel *model)
 }
 
 static void
-attack_release(ReturnSetInfo *result, const Points *people, const NoiseModel *model, const char *release)
+attack_release(ReturnSetInfo *result, const Individuals *people, const NoiseModel *model, const char *release)
 {
 	Attack attack;
 	UncertainReader *reader;
@@ -240,7 +245,7 @@ attack_release(ReturnSetInfo *result, const Points *people, const NoiseModel *mo
 	progress_phase(PHASE_CHECKING, 0);
 	while ((published = uncertain_next(reader)) != NULL)
 	{
-		int row = points_find(people, published->text);
+		int row = individuals_find(people, published->text);
 		Datum values[3] = {CStringGetTextDatum(published->text)};
 		bool nulls[3] = {false, row < 0, row < 0};
 
@@ -267,11 +272,11 @@ kanon_link_attack(PG_FUNCTION_ARGS)
 	int ncolumns;
 	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	const NoiseModel *model = noise_model(argument_text(fcinfo, 3, "model"));
-	Points *people;
+	Individuals *people;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	people = points_read(public, "id", columns, ncolumns, NULL);
+	people = individuals_read(public, "id", columns, ncolumns, NULL);
 	attack_release((ReturnSetInfo *) fcinfo->resultinfo, people, model, release);
 	progress_end();
 	return (Datum) 0;

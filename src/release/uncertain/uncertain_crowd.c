@@ -21,6 +21,8 @@
  * nearly all spreads in less time (uncertain_rings.c); the nodes are for the
  * others, for other models and for the exact sum.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain_model.h"
 
 #include <float.h>
@@ -28,6 +30,8 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "release/common/kdtree.h"
 
 /*
  * Where the lower bound has to be, as shares of k above k, or less where k is
@@ -62,7 +66,7 @@ typedef struct ClosedNode
 	bool closed;
 } ClosedNode;
 
-struct Crowd
+struct NoiseCrowd
 {
 	const KdTree *tree;
 	const NoiseModel *model;
@@ -82,10 +86,10 @@ struct Crowd
 	Rings *rings; /* null: the model has none */
 };
 
-Crowd *
-crowd_create(const KdTree *tree, const NoiseModel *model)
+NoiseCrowd *
+noise_crowd_create(const KdTree *tree, const NoiseModel *model)
 {
-	Crowd *crowd = palloc0(sizeof(Crowd));
+	NoiseCrowd *crowd = palloc0(sizeof(NoiseCrowd));
 
 	crowd->tree = tree;
 	crowd->model = model;
@@ -112,7 +116,7 @@ is_touching(const double *shape, int width)
 
 /* Takes the shapes just written, leaving out those of equal rows. */
 static void
-keep_shapes(Crowd *crowd, int first, int count)
+keep_shapes(NoiseCrowd *crowd, int first, int count)
 {
 	int width = crowd->width;
 	double *kept = crowd->shapes + crowd->nshapes * width;
@@ -138,7 +142,7 @@ keep_shapes(Crowd *crowd, int first, int count)
 }
 
 static void
-open_leaf(Crowd *crowd, int node)
+open_leaf(NoiseCrowd *crowd, int node)
 {
 	const KdTree *tree = crowd->tree;
 
@@ -163,26 +167,26 @@ open_leaf(Crowd *crowd, int node)
 }
 
 static inline double *
-nearest_shape(Crowd *crowd, const ClosedNode *closed)
+nearest_shape(NoiseCrowd *crowd, const ClosedNode *closed)
 {
 	return crowd->boxes + (Size) (closed - crowd->nodes) * 2 * crowd->width;
 }
 
 static inline double *
-farthest_shape(Crowd *crowd, const ClosedNode *closed)
+farthest_shape(NoiseCrowd *crowd, const ClosedNode *closed)
 {
 	return nearest_shape(crowd, closed) + crowd->width;
 }
 
 static inline int
-rows_of(Crowd *crowd, const ClosedNode *closed)
+rows_of(NoiseCrowd *crowd, const ClosedNode *closed)
 {
 	return crowd->tree->end[closed->node] - crowd->tree->first[closed->node];
 }
 
 /* Upper minus lower bound of what a closed node's rows add. */
 static double
-measure_slack(Crowd *crowd, const ClosedNode *closed, double spread)
+measure_slack(NoiseCrowd *crowd, const ClosedNode *closed, double spread)
 {
 	const NoiseModel *model = crowd->model;
 	double *near = nearest_shape(crowd, closed);
@@ -197,10 +201,10 @@ measure_slack(Crowd *crowd, const ClosedNode *closed, double spread)
 	return (upper - lower) * rows_of(crowd, closed);
 }
 
-static void visit_node(Crowd *crowd, int node, double spread, double limit);
+static void visit_node(NoiseCrowd *crowd, int node, double spread, double limit);
 
 static void
-open_node(Crowd *crowd, int node, double spread, double limit)
+open_node(NoiseCrowd *crowd, int node, double spread, double limit)
 {
 	if (crowd->tree->right[node] == 0)
 	{
@@ -217,7 +221,7 @@ open_node(Crowd *crowd, int node, double spread, double limit)
  * counted apart.  Spread 0 is for none yet, and then only these are opened.
  */
 static void
-visit_node(Crowd *crowd, int node, double spread, double limit)
+visit_node(NoiseCrowd *crowd, int node, double spread, double limit)
 {
 	ClosedNode *closed = &crowd->nodes[crowd->nnodes];
 
@@ -237,7 +241,7 @@ visit_node(Crowd *crowd, int node, double spread, double limit)
 }
 
 int
-crowd_around(Crowd *crowd, const double *point, const double *factors)
+noise_crowd_around(NoiseCrowd *crowd, const double *point, const double *factors)
 {
 	CHECK_FOR_INTERRUPTS();
 	crowd->query.point = point;
@@ -250,7 +254,7 @@ crowd_around(Crowd *crowd, const double *point, const double *factors)
 }
 
 static void
-sum_slack(Crowd *crowd)
+sum_slack(NoiseCrowd *crowd)
 {
 	crowd->slack = 0;
 	for (int i = 0; i < crowd->nnodes; i++)
@@ -262,7 +266,7 @@ sum_slack(Crowd *crowd)
 
 /* Looks at the closed nodes with another spread. */
 static void
-turn_to_spread(Crowd *crowd, double spread)
+turn_to_spread(NoiseCrowd *crowd, double spread)
 {
 	for (int i = 0; i < crowd->nnodes; i++)
 	{
@@ -278,7 +282,7 @@ turn_to_spread(Crowd *crowd, double spread)
  * over the number of rows, it is certainly enough.
  */
 static void
-open_nodes(Crowd *crowd, double spread, double tolerance)
+open_nodes(NoiseCrowd *crowd, double spread, double tolerance)
 {
 	double limit = tolerance / FIRST_ROWS;
 
@@ -305,7 +309,7 @@ open_nodes(Crowd *crowd, double spread, double tolerance)
 static double
 lower_bound(void *whose, double spread, double *slope)
 {
-	Crowd *crowd = whose;
+	NoiseCrowd *crowd = whose;
 	double sum = crowd->model->sum(crowd->shapes, crowd->nshapes, crowd->width, spread, slope);
 
 	CHECK_FOR_INTERRUPTS();
@@ -360,7 +364,7 @@ solve_spread(SpreadSum sum_of, void *whose, double least, double most, double sp
 
 /* Looks at the rows once; the nodes closed so far stay closed for whoever looks closer. */
 static double
-spread_by_rings(Crowd *crowd, const RingsTarget *target)
+spread_by_rings(NoiseCrowd *crowd, const RingsTarget *target)
 {
 	rings_empty(crowd->rings, &crowd->query);
 	for (int i = 0; i < crowd->nnodes; i++)
@@ -369,7 +373,7 @@ spread_by_rings(Crowd *crowd, const RingsTarget *target)
 }
 
 double
-crowd_spread(Crowd *crowd, double k, double guess)
+noise_crowd_spread(NoiseCrowd *crowd, double k, double guess)
 {
 	double limit = crowd->equal + crowd->model->most * (crowd->tree->nrows - crowd->equal);
 	double reach = limit - k;
@@ -404,7 +408,7 @@ crowd_spread(Crowd *crowd, double k, double guess)
 }
 
 double
-crowd_anonymity(Crowd *crowd, double spread)
+noise_crowd_anonymity(NoiseCrowd *crowd, double spread)
 {
 	double sum;
 

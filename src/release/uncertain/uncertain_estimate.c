@@ -2,6 +2,8 @@
  * uncertain_estimate.c
  *		What an uncertain release is good for: estimated counts and classification.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain.h"
 
 #include <float.h>
@@ -10,6 +12,8 @@
 #include "lib/binaryheap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+
+#include "release/uncertain/uncertain_model.h"
 
 PG_FUNCTION_INFO_V1(kanon_uncertain_count);
 PG_FUNCTION_INFO_V1(kanon_uncertain_classify);

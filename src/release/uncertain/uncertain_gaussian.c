@@ -6,9 +6,14 @@
  * probability Q(D / 2s), Q being the upper tail of the normal distribution
  * (Lemma 2.1).  The shape is the distance.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain_model.h"
 
 #include <math.h>
+
+#include "release/common/kdtree.h"
+#include "release/common/noise.h"
 
 /*
  * Finding a spread takes Q at thousands of distances, several times over.  Q is

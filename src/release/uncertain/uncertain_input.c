@@ -3,6 +3,8 @@
  *		What the functions of the uncertain model are given: sources, releases,
  *		arrays.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain.h"
 
 #include <math.h>
@@ -16,6 +18,7 @@
 
 #include "base/progress.h"
 #include "release/common/input.h"
+#include "release/uncertain/uncertain_model.h"
 
 #define FETCH_ROWS 1000
 /* Identifiers that an error message lists. */
@@ -49,7 +52,7 @@ noise_model(const char *name)
 }
 
 void
-check_k(double k, int nrows, const char *id)
+uncertain_check_k(double k, int nrows, const char *id)
 {
 	if (k >= 1 && k <= nrows)
 		return;
@@ -149,7 +152,7 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 
 /* Nulls have no place among numbers; the rows that have them are named. */
 static void
-refuse_nulls(const Points *points, int column)
+refuse_nulls(const Individuals *points, int column)
 {
 	StringInfoData list;
 	int count = 0;
@@ -172,7 +175,7 @@ refuse_nulls(const Points *points, int column)
 }
 
 static void
-refuse_giants(const Points *points, int column)
+refuse_giants(const Individuals *points, int column)
 {
 	for (int row = 0; row < points->nrows; row++)
 	{
@@ -185,10 +188,10 @@ refuse_giants(const Points *points, int column)
 	}
 }
 
-Points *
-points_read(const char *source, const char *id, char **names, int count, const char *k_column)
+Individuals *
+individuals_read(const char *source, const char *id, char **names, int count, const char *k_column)
 {
-	Points *points = palloc0(sizeof(Points));
+	Individuals *points = palloc0(sizeof(Individuals));
 	ReleaseSource *rows = release_open(NULL);
 	int32 *order;
 	bool k_apart = k_column != NULL;
@@ -223,7 +226,7 @@ points_read(const char *source, const char *id, char **names, int count, const c
 }
 
 int
-points_find(const Points *points, const char *id)
+individuals_find(const Individuals *points, const char *id)
 {
 	int lo = 0;
 	int hi = points->nrows;
@@ -272,7 +275,7 @@ deviation(const double *values, int nrows)
 }
 
 double *
-points_deviations(const Points *points)
+individuals_deviations(const Individuals *points)
 {
 	double *deviations = palloc(points->ncolumns * sizeof(double));
 
@@ -290,9 +293,9 @@ points_deviations(const Points *points)
 }
 
 double *
-points_factors(const Points *points)
+individuals_factors(const Individuals *points)
 {
-	double *factors = points_deviations(points);
+	double *factors = individuals_deviations(points);
 
 	for (int column = 0; column < points->ncolumns; column++)
 		factors[column] = factors[column] > 0 ? 1 / factors[column] : 0;

@@ -87,14 +87,14 @@ extern void rings_close(Rings *rings, int node, double near);
 extern double rings_spread(Rings *rings, const RingsTarget *target, const double *distances, Size count);
 
 /* What is around a row. */
-typedef struct Crowd Crowd;
+typedef struct NoiseCrowd NoiseCrowd;
 
-extern Crowd *crowd_create(const KdTree *tree, const NoiseModel *model);
+extern NoiseCrowd *noise_crowd_create(const KdTree *tree, const NoiseModel *model);
 /* Turns to a row; returns how many rows are equal to it, itself included. */
-extern int crowd_around(Crowd *crowd, const double *point, const double *factors);
+extern int noise_crowd_around(NoiseCrowd *crowd, const double *point, const double *factors);
 /* The spread, in units of 1 / factor, for k; NaN where no spread reaches it. */
-extern double crowd_spread(Crowd *crowd, double k, double guess);
+extern double noise_crowd_spread(NoiseCrowd *crowd, double k, double guess);
 /* The expected anonymity for a spread, short of it by less than 1e-12. */
-extern double crowd_anonymity(Crowd *crowd, double spread);
+extern double noise_crowd_anonymity(NoiseCrowd *crowd, double spread);
 
 #endif

@@ -2,6 +2,8 @@
  * uncertain_release.c
  *		kanon.uncertain: each row as a value and the spread of its noise.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain.h"
 
 #include <math.h>
@@ -11,17 +13,20 @@
 #include "utils/builtins.h"
 
 #include "base/progress.h"
+#include "release/common/arguments.h"
+#include "release/common/noise.h"
+#include "release/uncertain/uncertain_model.h"
 
 PG_FUNCTION_INFO_V1(kanon_uncertain);
 
 /* Each row's k: from its column, or where there is none or it is null, the one for all. */
 static double *
-k_of_rows(const Points *points, double k)
+k_of_rows(const Individuals *points, double k)
 {
 	double *result = palloc_extended(Max(points->nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 
 	if (!isnan(k) || !points->k)
-		check_k(k, points->nrows, NULL);
+		uncertain_check_k(k, points->nrows, NULL);
 	for (int row = 0; row < points->nrows; row++)
 	{
 		bool has_own = points->k && !isnan(points->k[row]);
@@ -31,13 +36,13 @@ k_of_rows(const Points *points, double k)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("the row with identifier \"%s\" has no k of its own, and k is null", points->ids[row])));
-		check_k(result[row], points->nrows, has_own ? points->ids[row] : NULL);
+		uncertain_check_k(result[row], points->nrows, has_own ? points->ids[row] : NULL);
 	}
 	return result;
 }
 
 static bool
-rows_are_equal(const Points *points, int a, int b)
+rows_are_equal(const Individuals *points, int a, int b)
 {
 	for (int column = 0; column < points->ncolumns; column++)
 	{
@@ -49,7 +54,7 @@ rows_are_equal(const Points *points, int a, int b)
 
 /* A row whose k no spread can give it. */
 static void
-refuse_unreachable(const Points *points, const NoiseModel *model, double k, int row)
+refuse_unreachable(const Individuals *points, const NoiseModel *model, double k, int row)
 {
 	int equal = 0;
 
@@ -64,7 +69,7 @@ refuse_unreachable(const Points *points, const NoiseModel *model, double k, int 
 }
 
 static void
-put_rows(ReturnSetInfo *result, const Points *points, const NoiseModel *model, const double *spreads, NoiseSource *noise)
+put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads, NoiseSource *noise)
 {
 	double *z = palloc(points->ncolumns * sizeof(double));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon uncertain output", ALLOCSET_DEFAULT_SIZES);
@@ -108,7 +113,7 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	bool local = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	char *k_column = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	NoiseSource noise;
-	Points *points;
+	Individuals *points;
 	double *k_of;
 	double *spreads;
 
@@ -117,11 +122,11 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("k must not be null where there is no k_column")));
 	if (!PG_ARGISNULL(3) && isnan(k))
-		check_k(k, 1, NULL);
+		uncertain_check_k(k, 1, NULL);
 	kanon_materialize(fcinfo);
 	noise_start(&noise, argument_seed(fcinfo, 7));
 	progress_start(fcinfo);
-	points = points_read(source, id, columns, ncolumns, k_column);
+	points = individuals_read(source, id, columns, ncolumns, k_column);
 	k_of = k_of_rows(points, k);
 	if (points->nrows > 0)
 	{

@@ -22,11 +22,15 @@
  * than is allowed; what has been counted stays counted.  Where the rings are not
  * fine enough for a certain answer, there is none, and the caller looks closer.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain_model.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
+
+#include "release/common/kdtree.h"
 
 /*
  * A power of two in u is cut into so many rings, by the first bits of its

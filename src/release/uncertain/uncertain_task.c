@@ -7,6 +7,8 @@
  * task, in dynamic shared memory where there are workers; the process that was
  * asked takes part.  What is found for a row is the same whoever finds it.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain.h"
 
 #include <math.h>
@@ -20,6 +22,8 @@
 #include "utils/memutils.h"
 
 #include "base/progress.h"
+#include "release/common/kdtree.h"
+#include "release/uncertain/uncertain_model.h"
 
 #define TASK_KEY UINT64CONST(0x6b616e6f6e)
 /* Rows taken at a time, and rows below which a worker is not worth its start. */
@@ -63,7 +67,7 @@ typedef struct Hand
 	UncertainTask *task;
 	KdTree tree;
 	const NoiseModel *model;
-	Crowd *crowd;
+	NoiseCrowd *crowd;
 	double *point;
 	double *factors;
 	KdNeighbour *neighbours;
@@ -86,7 +90,7 @@ start_hand(UncertainTask *task)
 	hand->task = task;
 	hand->tree = kdtree_view(TASK_ARRAY(task, char, tree));
 	hand->model = task->uniform ? &uniform_noise : &gaussian_noise;
-	hand->crowd = crowd_create(&hand->tree, hand->model);
+	hand->crowd = noise_crowd_create(&hand->tree, hand->model);
 	hand->point = palloc(task->ncolumns * sizeof(double));
 	hand->factors = palloc(task->ncolumns * sizeof(double));
 	return hand;
@@ -182,10 +186,10 @@ find_spread(Hand *hand, double k, double *result)
 		distance = local_factors(hand, count);
 		factors = hand->factors;
 	}
-	if (crowd_around(hand->crowd, hand->point, factors) >= k)
+	if (noise_crowd_around(hand->crowd, hand->point, factors) >= k)
 		spread = 0;
 	else
-		spread = crowd_spread(hand->crowd, k, hand->model->guess(task->ncolumns, k, count - 1, distance));
+		spread = noise_crowd_spread(hand->crowd, k, hand->model->guess(task->ncolumns, k, count - 1, distance));
 	if (!task->local)
 		*result = spread;
 	for (int i = 0; task->local && i < task->ncolumns; i++)
@@ -221,8 +225,8 @@ measure_row(Hand *hand, int item)
 
 	kdtree_point(&hand->tree, TASK_ARRAY(task, int32, positions)[item], hand->point);
 	spread_factors(spreads, task->ncolumns, hand->factors);
-	(void) crowd_around(hand->crowd, hand->point, hand->factors);
-	*result = crowd_anonymity(hand->crowd, 1);
+	(void) noise_crowd_around(hand->crowd, hand->point, hand->factors);
+	*result = noise_crowd_anonymity(hand->crowd, 1);
 }
 
 /* Takes runs of rows until there are none left. */
@@ -362,9 +366,9 @@ in_units_of(double *spreads, const double *deviations, int nrows, int ncolumns)
 
 /* A team with a tree to look at and numbers to start from. */
 static Team
-prepare(UncertainTask *layout, const Points *points, const double *inputs)
+prepare(UncertainTask *layout, const Individuals *points, const double *inputs)
 {
-	double *factors = points_factors(points);
+	double *factors = individuals_factors(points);
 	Team team;
 
 	lay_out(layout, points->nrows);
@@ -377,17 +381,17 @@ prepare(UncertainTask *layout, const Points *points, const double *inputs)
 }
 
 double *
-task_find_spreads(const Points *points, const NoiseModel *model, const double *k, bool local)
+task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local)
 {
 	UncertainTask layout = {.kind = TASK_FIND, .uniform = model == &uniform_noise, .local = local, .ncolumns = points->ncolumns, .nitems = points->nrows, .results_per_item = local ? points->ncolumns : 1};
 	Team team = prepare(&layout, points, k);
 	double *results = let_work(&team, PHASE_GROUPING);
 
-	return local ? results : in_units_of(results, points_deviations(points), points->nrows, points->ncolumns);
+	return local ? results : in_units_of(results, individuals_deviations(points), points->nrows, points->ncolumns);
 }
 
 double *
-task_measure(const Points *points, const NoiseModel *model, const int32 *rows, const double *spreads, int count)
+task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows, const double *spreads, int count)
 {
 	UncertainTask layout = {.kind = TASK_MEASURE, .uniform = model == &uniform_noise, .ncolumns = points->ncolumns, .nitems = count, .results_per_item = 1};
 	Team team = prepare(&layout, points, spreads);

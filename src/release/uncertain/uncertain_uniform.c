@@ -7,9 +7,14 @@
  * being their difference per column and a the side (Lemma 2.2).  The shape is
  * the difference per column.
  */
+#include "base/kanon.h"
+
 #include "release/uncertain/uncertain_model.h"
 
 #include <math.h>
+
+#include "release/common/kdtree.h"
+#include "release/common/noise.h"
 
 static double
 uniform_fit(double z, double spread, double x)

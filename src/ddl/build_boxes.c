@@ -1,6 +1,6 @@
 /*
- * boxes.c
- *		The kd-tree of an A-view by Mondrian: made, stored, read, shown.
+ * build_boxes.c
+ *		The kd-tree of an A-view by Mondrian: made, stored, shown.
  *
  * The tree is made from the rows of the day when the view is created or its
  * sequence refreshed, by the cuts of the release kanon.mondrian, and is stored as
@@ -12,6 +12,8 @@
  * nothing orders but their bytes have nothing between them: such a box ends with
  * the words that are in it.
  */
+#include "base/kanon.h"
+
 #include "aview/aview.h"
 
 #include "access/genam.h"
@@ -27,22 +29,19 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "ddl/survey.h"
-#include "recode/celltree.h"
+#include "aview/boxes.h"
+#include "base/extension.h"
 #include "cluster/mondrian.h"
+#include "cluster/points.h"
+#include "cluster/rule.h"
+#include "ddl/recoding.h"
+#include "ddl/survey.h"
+#include "hierarchy/generalized.h"
+#include "recode/celltree.h"
+#include "recode/dictionary.h"
+#include "recode/order.h"
 
 PG_FUNCTION_INFO_V1(kanon_cell_tree);
-
-enum Anum_aview_tree
-{
-	Anum_aview_tree_aview = 1,
-	Anum_aview_tree_parent,
-	Anum_aview_tree_attnum,
-	Anum_aview_tree_lo,
-	Anum_aview_tree_hi,
-	Anum_aview_tree_open,
-	Natts_aview_tree = Anum_aview_tree_open
-};
 
 /* A stretch of a column's values, by their places in order. */
 typedef struct Stretch
@@ -341,8 +340,8 @@ store_boxes(const TreeBuild *build)
 	}
 	for (int i = 1; i < Natts_aview_tree; i++)
 		values[i] = make_array(columns[i], nulls[i], count, elements[i]);
-	aview_run_as_extension("DELETE FROM kanon.aview_tree WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
-	aview_run_as_extension("INSERT INTO kanon.aview_tree (aview, parent, attnum, lo, hi, open) VALUES ($1, $2, $3, $4, $5, $6)",
+	kanon_execute("DELETE FROM kanon.aview_tree WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
+	kanon_execute("INSERT INTO kanon.aview_tree (aview, parent, attnum, lo, hi, open) VALUES ($1, $2, $3, $4, $5, $6)",
 						   Natts_aview_tree, types, values, NULL);
 }
 
@@ -361,88 +360,6 @@ aview_store_tree(AView *aview)
 	store_boxes(&build);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
-}
-
-static int
-read_array(HeapTuple row, TupleDesc desc, int column, Datum **values, bool **nulls)
-{
-	bool isnull;
-	ArrayType *array = DatumGetArrayTypePCopy(heap_getattr(row, column, desc, &isnull));
-	Oid type = ARR_ELEMTYPE(array);
-	int16 len;
-	bool byval;
-	char align;
-	int count;
-
-	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(array, type, len, byval, align, values, nulls, &count);
-	return count;
-}
-
-static int
-quasi_number(const AView *aview, int attnum)
-{
-	for (int i = 0; i < aview->nquasi; i++)
-	{
-		if (aview->quasi[i] == attnum - 1)
-			return i;
-	}
-	return -1;
-}
-
-static void
-read_boxes(const AView *aview, CellTree *tree, HeapTuple row, TupleDesc desc)
-{
-	Datum *values[Natts_aview_tree + 1];
-	bool *nulls[Natts_aview_tree + 1];
-	int count = 0;
-
-	for (int i = Anum_aview_tree_parent; i <= Natts_aview_tree; i++)
-	{
-		int elements = read_array(row, desc, i, &values[i], &nulls[i]);
-
-		count = i == Anum_aview_tree_parent ? elements : Min(count, elements);
-	}
-	tree->boxes = palloc_extended((count + 1) * sizeof(CellBox), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	tree->nboxes = count + 1;
-	for (int i = 0; i < count; i++)
-	{
-		CellBox *box = &tree->boxes[i + 1];
-
-		box->parent = DatumGetInt32(values[Anum_aview_tree_parent][i]);
-		box->column = quasi_number(aview, DatumGetInt16(values[Anum_aview_tree_attnum][i]));
-		box->lo = nulls[Anum_aview_tree_lo][i] ? NULL : TextDatumGetCString(values[Anum_aview_tree_lo][i]);
-		box->hi = nulls[Anum_aview_tree_hi][i] ? NULL : TextDatumGetCString(values[Anum_aview_tree_hi][i]);
-		box->open = DatumGetBool(values[Anum_aview_tree_open][i]);
-		if (box->column < 0 || box->parent < 0 || box->parent > i)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("the tree of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
-	}
-}
-
-/*
- * A view's tree as it is stored.  A view without one has one cell, and publishes
- * nothing finer than everything.
- */
-CellTree *
-aview_load_tree(const AView *aview)
-{
-	CellTree *tree = palloc0(sizeof(CellTree));
-	Relation rel = table_open(kanon_relation("aview_tree"), AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple row;
-
-	tree->nboxes = 1;
-	tree->boxes = palloc0(sizeof(CellBox));
-	ScanKeyInit(&key, Anum_aview_tree_aview, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(aview->id));
-	scan = systable_beginscan(rel, kanon_relation("aview_tree_pkey"), true, NULL, 1, &key);
-	if ((row = systable_getnext(scan)) != NULL)
-		read_boxes(aview, tree, row, RelationGetDescr(rel));
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return tree;
 }
 
 /* cell_tree(view): its bounds are raw values, so it is for its owner */

@@ -2,7 +2,9 @@
  * choices.c
  *		What the source of an A-view says about the choices of its rows' owners.
  */
-#include "policy/profile.h"
+#include "base/kanon.h"
+
+#include "aview/choices.h"
 
 #include "access/genam.h"
 #include "access/relation.h"
@@ -20,7 +22,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "policy/policy.h"
+#include "aview/aview.h"
+#include "aview/purpose.h"
 
 /* The range table of a source with a profile: the rows, their choices. */
 #define ROWS_RTI 1

@@ -7,8 +7,6 @@
 #ifndef KANON_RELEASE_WORDS_H
 #define KANON_RELEASE_WORDS_H
 
-#include "base/kanon.h"
-
 #include "common/hashfn.h"
 
 typedef struct WordEntry

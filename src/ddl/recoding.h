@@ -1,0 +1,19 @@
+/*
+ * recoding.h
+ *		Learning the cells of an A-view from the rows of its source.
+ */
+#ifndef KANON_DDL_RECODING_H
+#define KANON_DDL_RECODING_H
+
+#include "aview/aview.h"
+
+/* Learn from the rows of today which cells there are to be, and store that: a chain of steps or a tree of boxes. */
+extern void aview_store_recoding(AView *aview);
+
+/* Return how many different values a column has, NULL aside. */
+extern int64 aview_count_distinct(const AView *aview, int column);
+
+/* Make and store the tree of boxes of a view by Mondrian. */
+extern void aview_store_tree(AView *aview);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * refresh.c
+ *		kanon.refresh: a materialized view brought up to date, or made anew.
+ */
+
+#include "base/kanon.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "aview/aview.h"
+#include "base/extension.h"
+#include "ddl/recoding.h"
+#include "matview/matview.h"
+
+PG_FUNCTION_INFO_V1(kanon_refresh);
+
+/* Nothing of what was published is kept. */
+static void
+forget_groups(AView *aview)
+{
+	Oid types[2] = {INT4OID, TEXTOID};
+	Datum values[2] = {Int32GetDatum(aview->id)};
+
+	aview_store_recoding(aview);
+	CommandCounterIncrement();
+	values[1] = CStringGetTextDatum(matview_chain(aview_load(aview->id)));
+	kanon_execute("UPDATE kanon.aview SET chain = $2 WHERE id OPERATOR(pg_catalog.=) $1", 2, types, values, NULL);
+	kanon_execute(psprintf("DELETE FROM kanon.groups_%d", aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("DELETE FROM kanon.members_%d", aview->id), 0, NULL, NULL, NULL);
+	CommandCounterIncrement();
+}
+
+static void
+count_changes(Keeper *keeper, void *arg)
+{
+	*(int64 *) arg = matview_reconcile(keeper);
+}
+
+/* refresh(view, earlier_answers_may_be_compared) */
+Datum
+kanon_refresh(PG_FUNCTION_ARGS)
+{
+	AView *aview = matview_load_owned(PG_GETARG_OID(0));
+	int64 changes = 0;
+
+	if (pending_has(aview->id))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("anonymization view \"%s\" cannot be refreshed in a transaction that has changed its source",
+						get_rel_name(aview->view)),
+				 errhint("Commit first.")));
+	matview_warn_of_triggers(aview);
+	keeper_lock(aview->id);
+	if (PG_GETARG_BOOL(1))
+		forget_groups(aview);
+	keeper_work(aview->id, count_changes, &changes);
+	PG_RETURN_INT64(changes);
+}
