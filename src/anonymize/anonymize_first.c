@@ -22,9 +22,11 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/notes.h"
 #include "anonymize/partitions.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "base/shuffle.h"
 #include "recode/recode.h"
+#include "source/shards.h"
 #include "source/source.h"
 
 typedef enum Reading
@@ -37,15 +39,14 @@ typedef enum Reading
 	READ_PARTS /* what the others turn into when classes do not fit into memory */
 } Reading;
 
-struct AllRows
+struct AnonymizeFirst
 {
+	RowSource source;
 	Anonymizer *anonymizer;
 	Reading reading;
 	bool started;
 	TupleTableSlot *current;
 	Cell *current_cell;
-	Witness witness;
-	void *witness_arg;
 
 	/* The second reading. */
 	List *conditions;
@@ -90,12 +91,15 @@ choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
 	return anonymizer->noting ? READ_AND_NOTE : READ_CELLS;
 }
 
-static AllRows *
-start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot, bool with_source)
+static AnonymizeFirst *
+start_reading(const RowRequest *request, bool with_source)
 {
-	AllRows *rows = palloc0(sizeof(AllRows));
+	AnonymizeFirst *rows = palloc0(sizeof(AnonymizeFirst));
+	AView *aview = request->aview;
+	const Bitmapset *wanted = request->wanted;
 
-	rows->conditions = conditions;
+	rows->source.methods = &anonymize_first_methods;
+	rows->conditions = request->conditions;
 	rows->reading = aview->block_size > 0 ? READ_BLOCKS : READ_TWICE;
 	if (rows->reading == READ_BLOCKS)
 	{
@@ -105,7 +109,7 @@ start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot
 				wanted = bms_add_member(bms_copy(wanted), i);
 		}
 	}
-	rows->anonymizer = anonymizer_create(aview, wanted, snapshot);
+	rows->anonymizer = anonymizer_create(aview, wanted, request->snapshot);
 	rows->anonymizer->keeps_order = with_source;
 	if (!recoder_groups(rows->anonymizer->recoder))
 		rows->reading = READ_TWICE; /* and in fact once */
@@ -123,53 +127,32 @@ start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot
 		rows->anonymizer->recoder->most_individuals = 0;
 	if (rows->reading == READ_AND_KEEP || rows->reading == READ_BLOCKS)
 		anonymizer_keep_rows(rows->anonymizer);
+	if (request->witness)
+		anonymizer_ask_witness(rows->anonymizer, request->witness, request->witness_arg);
 	return rows;
 }
 
-AllRows *
-allrows_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot)
+static RowSource *
+anonymize_first_start(const RowRequest *request)
 {
-	return start(aview, wanted, conditions, snapshot, false);
+	return &start_reading(request, false)->source;
 }
 
-AllRows *
-allrows_start_with_source(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
+AnonymizeFirst *
+anonymize_first_start_with_source(const RowRequest *request)
 {
-	return start(aview, wanted, NIL, snapshot, true);
-}
-
-void
-allrows_ask_witness(AllRows *rows, Witness witness, void *arg)
-{
-	rows->witness = witness;
-	rows->witness_arg = arg;
+	Assert(request->conditions == NIL && request->witness == NULL);
+	return start_reading(request, true);
 }
 
 Anonymizer *
-allrows_anonymizer(AllRows *rows)
+anonymize_first_anonymizer(AnonymizeFirst *rows)
 {
 	return rows->anonymizer;
 }
 
-void
-witness_cells(Anonymizer *anonymizer, Witness witness, void *arg)
-{
-	Histogram *classes = anonymizer->classes;
-
-	for (int class = 0; class < classes->nclasses; class ++)
-	{
-		Cell *cell = classes->cells[class];
-
-		if (cell == NULL || cell->suppressed || cell->witnessed)
-			continue;
-		cell->witnessed = histogram_test(classes, class, witness, arg);
-		if (class % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-	}
-}
-
 static void
-make_store(AllRows *rows, TupleDesc desc)
+make_store(AnonymizeFirst *rows, TupleDesc desc)
 {
 	rows->store = tuplestore_begin_heap(false, false, work_mem);
 	if (rows->slot == NULL)
@@ -177,7 +160,7 @@ make_store(AllRows *rows, TupleDesc desc)
 }
 
 static SourceRun *
-run_source(AllRows *rows, List *order_by)
+run_source(AnonymizeFirst *rows, List *order_by)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
@@ -190,7 +173,7 @@ run_source(AllRows *rows, List *order_by)
 
 /* The second reading, of what the conditions select. */
 static SourceRun *
-run_selected(AllRows *rows)
+run_selected(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	SourceRun *run;
@@ -216,7 +199,7 @@ id_columns(const Anonymizer *anonymizer)
 
 /* Divides the source, or what was kept of it, into parts that fit into memory. */
 static void
-divide(AllRows *rows, int64 rows_counted)
+divide(AnonymizeFirst *rows, int64 rows_counted)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	TupleTableSlot *slot = rows->slot;
@@ -242,12 +225,12 @@ divide(AllRows *rows, int64 rows_counted)
 		rows->store = NULL;
 	}
 	rows->reading = READ_PARTS;
-	partitions_recode(rows->parts, rows->witness, rows->witness_arg);
+	partitions_recode(rows->parts);
 }
 
 /* The order in which their first rows were read may tell what these are. */
 static void
-shuffle_cells(AllRows *rows)
+shuffle_cells(AnonymizeFirst *rows)
 {
 	pg_prng_state random;
 
@@ -264,7 +247,7 @@ shuffle_cells(AllRows *rows)
 
 /* How many rows each cell has. */
 static void
-count_cells(AllRows *rows)
+count_cells(AnonymizeFirst *rows)
 {
 	const Histogram *classes = rows->anonymizer->classes;
 
@@ -283,7 +266,7 @@ count_cells(AllRows *rows)
 
 /* Recodes the whole source. */
 static void
-recode_source(AllRows *rows)
+recode_source(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	int64 overflow;
@@ -303,13 +286,13 @@ recode_source(AllRows *rows)
 	}
 	if (rows->reading == READ_CELLS)
 		count_cells(rows);
-	if (rows->witness)
-		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+	if (anonymizer->witness)
+		anonymizer_mark_witnessed(anonymizer);
 }
 
 /* Expects as many rows of each class as were counted. */
 static void
-expect_counted_rows(AllRows *rows)
+expect_counted_rows(AnonymizeFirst *rows)
 {
 	const Histogram *classes = rows->anonymizer->classes;
 
@@ -331,7 +314,7 @@ refuse_changed_source(void)
 
 /* The row at hand was counted. */
 static void
-expect_row(AllRows *rows)
+expect_row(AnonymizeFirst *rows)
 {
 	int class = histogram_find(rows->anonymizer->classes, rows->anonymizer->row.codes);
 
@@ -342,7 +325,7 @@ expect_row(AllRows *rows)
 
 /* What has to happen before the first row. */
 static void
-prepare(AllRows *rows)
+prepare(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
@@ -367,7 +350,7 @@ prepare(AllRows *rows)
 
 /* The next row for a block, unless the block is full and the row is of someone new. */
 static bool
-next_for_block(AllRows *rows, int64 size, TupleTableSlot **slot)
+next_for_block(AnonymizeFirst *rows, int64 size, TupleTableSlot **slot)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	uint64 before = rows->last_individual;
@@ -388,7 +371,7 @@ next_for_block(AllRows *rows, int64 size, TupleTableSlot **slot)
 }
 
 static void
-end_block(AllRows *rows)
+end_block(AnonymizeFirst *rows)
 {
 	if (rows->shuffle)
 		shuffle_end(rows->shuffle);
@@ -399,7 +382,7 @@ end_block(AllRows *rows)
 
 /* Reads and recodes a block; false after the last one. */
 static bool
-next_block(AllRows *rows)
+next_block(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
@@ -431,14 +414,14 @@ next_block(AllRows *rows)
 	}
 	recode(histogram, 0, anonymizer->recoder->nsteps);
 	anonymizer->classes = histogram;
-	if (rows->witness)
-		witness_cells(anonymizer, rows->witness, rows->witness_arg);
+	if (anonymizer->witness)
+		anonymizer_mark_witnessed(anonymizer);
 	MemoryContextSwitchTo(old);
 	return size > 0;
 }
 
 static bool
-next_of_block(AllRows *rows, TupleTableSlot **slot)
+next_of_block(AnonymizeFirst *rows, TupleTableSlot **slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->block);
 	bool found = rows->shuffle && shuffle_next(rows->shuffle, slot);
@@ -451,7 +434,7 @@ next_of_block(AllRows *rows, TupleTableSlot **slot)
 
 /* All rows of a cell come together: an order among them would tell of its classes. */
 static bool
-next_of_cell(AllRows *rows, Cell **cell)
+next_of_cell(AnonymizeFirst *rows, Cell **cell)
 {
 	while (rows->at_cell < rows->ncells)
 	{
@@ -465,7 +448,7 @@ next_of_cell(AllRows *rows, Cell **cell)
 }
 
 static bool
-next_source_row(AllRows *rows, TupleTableSlot **slot)
+next_source_row(AnonymizeFirst *rows, TupleTableSlot **slot)
 {
 	*slot = rows->slot;
 	switch (rows->reading)
@@ -489,16 +472,16 @@ next_source_row(AllRows *rows, TupleTableSlot **slot)
  * is its own.
  */
 static bool
-has_witness(AllRows *rows, const Cell *cell)
+has_witness(AnonymizeFirst *rows, const Cell *cell)
 {
-	if (rows->witness == NULL)
+	if (rows->anonymizer->witness == NULL)
 		return true;
-	return cell ? cell->witnessed : rows->witness(rows->witness_arg, anonymizer_seen_codes(rows->anonymizer));
+	return cell ? cell->witnessed : anonymizer_test_witness(rows->anonymizer, anonymizer_seen_codes(rows->anonymizer));
 }
 
 /* The next row of the source that is shown, and its cell, or null. */
 static bool
-next_shown_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 
@@ -520,7 +503,7 @@ next_shown_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
 }
 
 static bool
-next_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
+next_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
 	if (rows->reading == READ_AND_NOTE)
 		return notes_next(rows->anonymizer->notes, slot, cell);
@@ -532,9 +515,10 @@ next_row(AllRows *rows, TupleTableSlot **slot, Cell **cell)
 }
 
 /* The next published row; only the columns asked for are filled in. */
-bool
-allrows_next(AllRows *rows, Datum *values, bool *nulls)
+static bool
+anonymize_first_next(RowSource *source, Datum *values, bool *nulls)
 {
+	AnonymizeFirst *rows = (AnonymizeFirst *) source;
 	Anonymizer *anonymizer = rows->anonymizer;
 	TupleTableSlot *slot = NULL;
 	Cell *cell;
@@ -557,16 +541,17 @@ allrows_next(AllRows *rows, Datum *values, bool *nulls)
 }
 
 TupleTableSlot *
-allrows_current(const AllRows *rows, const Cell **cell)
+anonymize_first_current(const AnonymizeFirst *rows, const Cell **cell)
 {
 	*cell = rows->current_cell;
 	return rows->current;
 }
 
 /* From the start again, with what is known so far. */
-void
-allrows_rewind(AllRows *rows, ParamListInfo params)
+static void
+anonymize_first_rewind(RowSource *source, ParamListInfo params)
 {
+	AnonymizeFirst *rows = (AnonymizeFirst *) source;
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
@@ -591,9 +576,11 @@ allrows_rewind(AllRows *rows, ParamListInfo params)
 	MemoryContextSwitchTo(old);
 }
 
-void
-allrows_end(AllRows *rows)
+static void
+anonymize_first_end(RowSource *source)
 {
+	AnonymizeFirst *rows = (AnonymizeFirst *) source;
+
 	if (rows->run)
 		source_end(rows->run);
 	end_block(rows);
@@ -610,3 +597,30 @@ allrows_end(AllRows *rows)
 	rows->store = NULL;
 	rows->slot = NULL;
 }
+
+/* Show how the source is counted, where other servers count it, and how it is read: whole, and what is selected again. */
+static void
+anonymize_first_explain(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg)
+{
+	const AView *aview = request->aview;
+	List *columns = NIL;
+	Query *groups;
+
+	for (int i = 0; i < aview->nquasi; i++)
+		columns = lappend_int(columns, aview->quasi[i]);
+	groups = aview->block_size == 0 ? shards_groups(aview, columns) : NULL;
+	if (groups)
+		show(arg, "Histogram", groups);
+	show(arg, "Source", source_query(aview, source_least(aview), NIL, NIL));
+	if (request->conditions)
+		show(arg, "Selected", source_query(aview, source_least(aview), request->conditions, NIL));
+}
+
+const RowSourceMethods anonymize_first_methods = {
+	.name = "Anonymize-then-Select",
+	.start = anonymize_first_start,
+	.rewind = anonymize_first_rewind,
+	.next = anonymize_first_next,
+	.end = anonymize_first_end,
+	.explain = anonymize_first_explain,
+};

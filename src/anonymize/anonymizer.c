@@ -16,6 +16,7 @@
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "aview/boxes.h"
 #include "base/extension.h"
@@ -449,5 +450,50 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[anonymizer->row.codes[i]];
 		nulls[column] = (cell ? cell->nulls[i] : anonymizer->row.codes[i] == NULL_CODE) ||
 						!consent_given(aview, &anonymizer->published, slot, column);
+	}
+}
+
+void
+anonymizer_ask_witness(Anonymizer *anonymizer, RowWitness witness, void *arg)
+{
+	int ncolumns = anonymizer->aview->ncolumns;
+
+	Assert(anonymizer->witness == NULL);
+	anonymizer->witness = witness;
+	anonymizer->witness_arg = arg;
+	anonymizer->witness_values = palloc0(ncolumns * sizeof(Datum));
+	anonymizer->witness_nulls = palloc(ncolumns * sizeof(bool));
+	memset(anonymizer->witness_nulls, true, ncolumns * sizeof(bool));
+}
+
+bool
+anonymizer_test_witness(void *arg, const int32 *codes)
+{
+	Anonymizer *anonymizer = arg;
+	const AView *aview = anonymizer->aview;
+
+	Assert(anonymizer->witness != NULL);
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		anonymizer->witness_values[aview->quasi[i]] = anonymizer->recoder->columns[i]->levels[0].values[codes[i]];
+		anonymizer->witness_nulls[aview->quasi[i]] = codes[i] == NULL_CODE;
+	}
+	return anonymizer->witness(anonymizer->witness_arg, anonymizer->witness_values, anonymizer->witness_nulls);
+}
+
+void
+anonymizer_mark_witnessed(Anonymizer *anonymizer)
+{
+	Histogram *classes = anonymizer->classes;
+
+	for (int class = 0; class < classes->nclasses; class ++)
+	{
+		Cell *cell = classes->cells[class];
+
+		if (cell == NULL || cell->suppressed || cell->witnessed)
+			continue;
+		cell->witnessed = histogram_test(classes, class, anonymizer_test_witness, anonymizer);
+		if (class % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
 	}
 }

@@ -11,6 +11,7 @@
 #include "utils/snapshot.h"
 #include "utils/tuplestore.h"
 
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "recode/dictionary.h"
 #include "recode/recode.h"
@@ -45,6 +46,12 @@ typedef struct Anonymizer
 	struct ShownColumn *shown;
 	int32 *seen; /* work space */
 
+	/* The test of witnesses, or NULL, and its arguments: a place per column of the view. */
+	RowWitness witness;
+	void *witness_arg;
+	Datum *witness_values;
+	bool *witness_nulls;
+
 	bool keeps_order; /* that of the source may be seen */
 	bool tells_order; /* and the rows that were counted came in one that should not be */
 
@@ -57,6 +64,14 @@ typedef struct Anonymizer
 } Anonymizer;
 
 extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);
+
+/* Ask for groups that have a witness; before the first row is read. */
+extern void anonymizer_ask_witness(Anonymizer *anonymizer, RowWitness witness, void *arg);
+/* Return true if a class, given by its codes at level 0, has a witness: a ClassTest of the anonymizer. */
+extern bool anonymizer_test_witness(void *anonymizer, const int32 *codes);
+/* Mark the cells of known classes that have a witness. */
+extern void anonymizer_mark_witnessed(Anonymizer *anonymizer);
+
 /* Rows that are kept are counted from what is published of them. */
 extern void anonymizer_keep_rows(Anonymizer *anonymizer);
 /*

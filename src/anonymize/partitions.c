@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
 #include "base/shuffle.h"
 #include "recode/recode.h"
@@ -44,8 +43,6 @@ struct Partitions
 	MemoryContext wait_context;
 	TupleTableSlot *waiting; /* a row that waits, and its class in the rest */
 	Shuffle *shuffle;		 /* all of them; null: none so far */
-	Witness witness;
-	void *witness_arg;
 };
 
 static int
@@ -167,14 +164,14 @@ collect_rest(Partitions *partitions, const Histogram *part, List *witnessed)
 			continue;
 		if (part->leaders[class] == class)
 			histogram_take(rest, part, class);
-		if (partitions->witness && histogram_test(part, class, partitions->witness, partitions->witness_arg))
+		if (partitions->anonymizer->witness && histogram_test(part, class, anonymizer_test_witness, partitions->anonymizer))
 			witnessed = list_append_unique_int(witnessed, histogram_class(rest, part->codes + (Size) part->leaders[class] * width));
 	}
 	return witnessed;
 }
 
 void
-partitions_recode(Partitions *partitions, Witness witness, void *witness_arg)
+partitions_recode(Partitions *partitions)
 {
 	Anonymizer *anonymizer = partitions->anonymizer;
 	MemoryContext context = AllocSetContextCreate(anonymizer->context, "kanon rest", ALLOCSET_DEFAULT_SIZES);
@@ -185,8 +182,6 @@ partitions_recode(Partitions *partitions, Witness witness, void *witness_arg)
 	/* All rows have been seen by now, and the largest k among them. */
 	if (anonymizer->recoder->personal)
 		anonymizer->recoder->most_individuals = anonymizer->recoder->most_k;
-	partitions->witness = witness;
-	partitions->witness_arg = witness_arg;
 	partitions->rest = histogram_create(anonymizer->recoder, true);
 	for (int part = 0; part < partitions->nparts; part++)
 		witnessed = collect_rest(partitions, recode_part(partitions, part), witnessed);
@@ -205,8 +200,8 @@ open_part(Partitions *partitions, int part)
 	Anonymizer *anonymizer = partitions->anonymizer;
 
 	anonymizer->classes = recode_part(partitions, part);
-	if (partitions->witness)
-		witness_cells(anonymizer, partitions->witness, partitions->witness_arg);
+	if (anonymizer->witness)
+		anonymizer_mark_witnessed(anonymizer);
 	tuplestore_rescan(partitions->parts[part]);
 }
 

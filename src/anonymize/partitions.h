@@ -8,7 +8,6 @@
 #include "nodes/params.h"
 #include "utils/snapshot.h"
 
-#include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
 #include "recode/recode.h"
 
@@ -17,7 +16,7 @@ typedef struct Partitions Partitions;
 /* rows_counted: how many rows filled the memory; the classes seen so far guide the split. */
 extern Partitions *partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expected, TupleDesc desc);
 extern void partitions_add(Partitions *partitions, TupleTableSlot *slot);
-extern void partitions_recode(Partitions *partitions, Witness witness, void *witness_arg);
+extern void partitions_recode(Partitions *partitions);
 /* The next row, which the anonymizer has then read, and its cell, or null; false after the last. */
 extern bool partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell);
 extern void partitions_rewind(Partitions *partitions);

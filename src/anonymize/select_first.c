@@ -17,10 +17,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
 #include "anonymize/lookup.h"
 #include "anonymize/region.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "recode/recode.h"
 #include "source/layout.h"
@@ -32,8 +32,9 @@
 /* What a cell of the next round costs, in cells of this one. */
 #define LARGER_CELL 3
 
-struct Selection
+typedef struct SelectFirst
 {
+	RowSource source;
 	Anonymizer *anonymizer;
 	List *conditions;
 	SourcePlan *selected; /* rows by the conditions */
@@ -46,51 +47,39 @@ struct Selection
 	bool complete;	/* every class is known */
 
 	/* Whole groups of witnesses. */
-	Witness witness;
-	void *witness_arg;
 	List *cells; /* groups still to be handed out */
 	Cell *cell;	 /* the one at hand; null: all that have a witness, together */
 	bool witnessed;
-};
+} SelectFirst;
 
-Selection *
-selection_start(AView *aview, const Bitmapset *wanted, List *conditions, Snapshot snapshot)
+static RowSource *
+select_first_start(const RowRequest *request)
 {
-	Selection *selection = palloc0(sizeof(Selection));
-	Anonymizer *anonymizer = anonymizer_create(aview, wanted, snapshot);
+	SelectFirst *selection = palloc0(sizeof(SelectFirst));
+	Anonymizer *anonymizer = anonymizer_create(request->aview, request->wanted, request->snapshot);
 
+	selection->source.methods = &select_first_methods;
 	/* Cells are small enough to tell all of their individuals apart. */
 	if (anonymizer->recoder->personal)
 		anonymizer->recoder->most_individuals = 0;
 	selection->anonymizer = anonymizer;
-	selection->conditions = conditions;
+	selection->conditions = request->conditions;
 	selection->lookup = lookup_create(anonymizer);
-	selection->codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
-	return selection;
+	selection->codes = palloc0(Max(request->aview->nquasi, 1) * sizeof(int32));
+	if (request->witness && request->probe)
+		anonymizer_ask_witness(anonymizer, request->witness, request->witness_arg);
+	return &selection->source;
 }
 
-void
-selection_ask_witness(Selection *selection, Witness witness, void *arg)
-{
-	selection->witness = witness;
-	selection->witness_arg = arg;
-}
-
-Anonymizer *
-selection_anonymizer(Selection *selection)
-{
-	return selection->anonymizer;
-}
-
-/* The rows of conditions, as they are published or counted. */
+/* Return the query for the rows that satisfy conditions, as they are published or counted. */
 static Query *
-make_query(const Selection *selection, const RowLayout *layout, List *conditions)
+make_query(const SelectFirst *selection, const RowLayout *layout, List *conditions)
 {
 	return source_query(selection->anonymizer->aview, layout->columns, conditions, NIL);
 }
 
 static void
-end_run(Selection *selection)
+end_run(SelectFirst *selection)
 {
 	if (selection->run)
 		source_end(selection->run);
@@ -98,11 +87,11 @@ end_run(Selection *selection)
 }
 
 static void
-forget_witnesses(Selection *selection)
+forget_witnesses(SelectFirst *selection)
 {
 	Histogram *classes = selection->anonymizer->classes;
 
-	for (int class = 0; selection->witness && class < classes->nclasses; class ++)
+	for (int class = 0; selection->anonymizer->witness && class < classes->nclasses; class ++)
 	{
 		if (classes->cells[class])
 			classes->cells[class]->witnessed = false;
@@ -112,9 +101,10 @@ forget_witnesses(Selection *selection)
 	selection->witnessed = false;
 }
 
-void
-selection_rewind(Selection *selection, ParamListInfo params)
+static void
+select_first_rewind(RowSource *source, ParamListInfo params)
 {
+	SelectFirst *selection = (SelectFirst *) source;
 	Anonymizer *anonymizer = selection->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 	PlannedStmt *plan;
@@ -134,7 +124,7 @@ selection_rewind(Selection *selection, ParamListInfo params)
 }
 
 static void
-recode_all(Selection *selection)
+recode_all(SelectFirst *selection)
 {
 	Recoder *recoder = selection->anonymizer->recoder;
 
@@ -147,7 +137,7 @@ recode_all(Selection *selection)
 /* The members of a cell, as they are counted. */
 typedef struct Members
 {
-	Selection *selection;
+	SelectFirst *selection;
 	int step;
 	Histogram *histogram;
 	MemoryContext row;
@@ -175,7 +165,7 @@ count_member(void *arg, TupleTableSlot *slot)
 static bool
 count_cell(Members *members, List *conditions)
 {
-	Selection *selection = members->selection;
+	SelectFirst *selection = members->selection;
 	SourceRun *run = lookup_start(selection->lookup, &selection->anonymizer->counted, members->step, conditions);
 
 	if (run == NULL)
@@ -203,7 +193,7 @@ keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
 
 /* Recodes the cell of a step around the class at hand; false if that is not worth it. */
 static bool
-probe(Selection *selection, int step)
+probe(SelectFirst *selection, int step)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon probe", ALLOCSET_DEFAULT_SIZES);
@@ -225,7 +215,7 @@ probe(Selection *selection, int step)
 }
 
 static Cell *
-known_cell(Selection *selection)
+known_cell(SelectFirst *selection)
 {
 	Histogram *classes = selection->anonymizer->classes;
 	int class = histogram_find(classes, selection->codes);
@@ -235,7 +225,7 @@ known_cell(Selection *selection)
 
 /* The first step at which the class at hand may be published. */
 static int
-first_step(const Selection *selection)
+first_step(const SelectFirst *selection)
 {
 	const Recoder *recoder = selection->anonymizer->recoder;
 	int32 place[MAX_PLACE];
@@ -246,7 +236,7 @@ first_step(const Selection *selection)
 
 /* Takes a class in hand; is its cell still to be looked for? */
 static bool
-take_unknown(Selection *selection, const int32 *codes)
+take_unknown(SelectFirst *selection, const int32 *codes)
 {
 	memcpy(selection->codes, codes, selection->anonymizer->recoder->ncolumns * sizeof(int32));
 	return known_cell(selection) == NULL;
@@ -254,7 +244,7 @@ take_unknown(Selection *selection, const int32 *codes)
 
 /* The classes among the rows that come next whose cells are not known. */
 static Histogram *
-find_unknown(Selection *selection, int rows)
+find_unknown(SelectFirst *selection, int rows)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	Histogram *unknown = histogram_create(anonymizer->recoder, false);
@@ -263,7 +253,7 @@ find_unknown(Selection *selection, int rows)
 	{
 		if (anonymizer_read(anonymizer, &anonymizer->published, source_fetched(selection->run, i), false) &&
 			anonymizer_groups(anonymizer) &&
-			(!selection->witness || selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer))) &&
+			(!anonymizer->witness || anonymizer_test_witness(anonymizer, anonymizer_seen_codes(anonymizer))) &&
 			take_unknown(selection, anonymizer->row.codes))
 			(void) histogram_class(unknown, selection->codes);
 	}
@@ -275,7 +265,7 @@ find_unknown(Selection *selection, int rows)
  * before.  Returns how many are not settled now.
  */
 static int
-probe_all(Selection *selection, Histogram *unknown, int round)
+probe_all(SelectFirst *selection, Histogram *unknown, int round)
 {
 	const Recoder *recoder = selection->anonymizer->recoder;
 	int unsettled = 0;
@@ -306,7 +296,7 @@ probe_all(Selection *selection, Histogram *unknown, int round)
  * much as some of these.
  */
 static double
-expect_cells(const Selection *selection, int rows, int left, int all)
+expect_cells(const SelectFirst *selection, int rows, int left, int all)
 {
 	double share = all > 0 ? (double) left / all : 0;
 
@@ -319,7 +309,7 @@ expect_cells(const Selection *selection, int rows, int left, int all)
  * is known how many it takes.
  */
 static int
-settle_fetched(Selection *selection)
+settle_fetched(SelectFirst *selection)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	int fetched = source_fetch(selection->run);
@@ -346,7 +336,7 @@ settle_fetched(Selection *selection)
 
 /* The cell in which the row at hand is published. */
 static Cell *
-settled_cell(Selection *selection)
+settled_cell(SelectFirst *selection)
 {
 	Cell *cell = known_cell(selection);
 
@@ -358,7 +348,7 @@ settled_cell(Selection *selection)
 }
 
 static bool
-next_selected(Selection *selection, TupleTableSlot **slot)
+next_selected(SelectFirst *selection, TupleTableSlot **slot)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 
@@ -381,7 +371,7 @@ next_selected(Selection *selection, TupleTableSlot **slot)
  * way, alone: true, and to be called again.
  */
 static bool
-find_witnesses(Selection *selection, TupleTableSlot **slot)
+find_witnesses(SelectFirst *selection, TupleTableSlot **slot)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 
@@ -390,7 +380,7 @@ find_witnesses(Selection *selection, TupleTableSlot **slot)
 		MemoryContext old;
 		Cell *cell;
 
-		if (!selection->witness(selection->witness_arg, anonymizer_seen_codes(anonymizer)))
+		if (!anonymizer_test_witness(anonymizer, anonymizer_seen_codes(anonymizer)))
 			continue;
 		if (!anonymizer_groups(anonymizer))
 			return true;
@@ -408,7 +398,7 @@ find_witnesses(Selection *selection, TupleTableSlot **slot)
 
 /* The region of a published cell. */
 static List *
-cell_conditions(Selection *selection, const Cell *cell)
+cell_conditions(SelectFirst *selection, const Cell *cell)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	Histogram *classes = anonymizer->classes;
@@ -424,7 +414,7 @@ cell_conditions(Selection *selection, const Cell *cell)
 
 /* Starts reading the next group of a witness, or, where a query for each costs too much, all that are left at once. */
 static void
-read_members(Selection *selection)
+read_members(SelectFirst *selection)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	Cell *cell;
@@ -451,7 +441,7 @@ read_members(Selection *selection)
 
 /* The next member of a witness's group. */
 static bool
-next_member(Selection *selection, TupleTableSlot **slot, Cell **cell)
+next_member(SelectFirst *selection, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	MemoryContext old;
@@ -472,19 +462,20 @@ next_member(Selection *selection, TupleTableSlot **slot, Cell **cell)
 	}
 }
 
-bool
-selection_next(Selection *selection, Datum *values, bool *nulls)
+static bool
+select_first_next(RowSource *source, Datum *values, bool *nulls)
 {
+	SelectFirst *selection = (SelectFirst *) source;
 	Anonymizer *anonymizer = selection->anonymizer;
 	TupleTableSlot *slot;
 	Cell *cell = NULL;
 
-	if (selection->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
+	if (selection->anonymizer->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
 	{
 		if (!next_member(selection, &slot, &cell))
 			return false;
 	}
-	else if (!selection->witness)
+	else if (!selection->anonymizer->witness)
 	{
 		if (!next_selected(selection, &slot))
 			return false;
@@ -495,8 +486,28 @@ selection_next(Selection *selection, Datum *values, bool *nulls)
 	return true;
 }
 
-void
-selection_end(Selection *selection)
+static void
+select_first_end(RowSource *source)
 {
+	SelectFirst *selection = (SelectFirst *) source;
+
 	end_run(selection);
 }
+
+/* Show how the selected rows are read. */
+static void
+select_first_explain(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg)
+{
+	const AView *aview = request->aview;
+
+	show(arg, "Source", source_query(aview, source_least(aview), request->conditions, NIL));
+}
+
+const RowSourceMethods select_first_methods = {
+	.name = "Select-then-Anonymize",
+	.start = select_first_start,
+	.rewind = select_first_rewind,
+	.next = select_first_next,
+	.end = select_first_end,
+	.explain = select_first_explain,
+};

@@ -12,6 +12,7 @@
 #include "nodes/params.h"
 #include "utils/snapshot.h"
 
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 
 /* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
@@ -31,23 +32,15 @@ extern AView *stored_view(const AView *aview);
  */
 extern Node *stored_probe(const AView *stored, int column, Oid type, Datum value);
 
-typedef struct StoredRows StoredRows;
+extern const RowSourceMethods stored_rows_methods;
 
-/* raw: the columns as they are can be asked for, too; conditions: on the columns of stored_view(aview) */
-extern StoredRows *storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot);
-/* For the view's owner: the same order each time, which may tell of raw values. */
-extern void storedrows_keep_order(StoredRows *rows);
-/* Does a row, as it is and as far as its owner lets it be seen, satisfy the conditions asked of a witness? */
-typedef bool (*StoredWitness)(void *arg, const Datum *values, const bool *nulls);
-/* Only groups with a witness count; needs raw. */
-extern void storedrows_ask_witness(StoredRows *rows, StoredWitness witness, void *arg);
-/* Starts (again) with these conditions, those of them that groups are found by apart, and values of their parameters. */
-extern void storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInfo params);
-extern bool storedrows_next(StoredRows *rows, Datum *values, bool *nulls);
-/* The last row as it is; is it in no group; the k that it asks for, of all purposes. */
-extern void storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls);
-extern bool storedrows_alone(const StoredRows *rows);
-extern int storedrows_k(const StoredRows *rows);
-extern void storedrows_end(StoredRows *rows);
+typedef struct StoredRows StoredRows; /* a RowSource */
+
+/* Set the columns of the last row as they are; the request must have asked for them. */
+extern void stored_rows_raw(const StoredRows *rows, Datum *values, bool *nulls);
+/* Return true if the last row is in no group. */
+extern bool stored_rows_alone(const StoredRows *rows);
+/* Return the k that the last row asks for, of all purposes. */
+extern int stored_rows_k(const StoredRows *rows);
 
 #endif

@@ -4,14 +4,14 @@
  */
 #include "base/kanon.h"
 
-#include "matview/stored.h"
-
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "matview/stored.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
 #include "source/layout.h"
@@ -36,16 +36,17 @@ typedef struct WitnessedGroup
 
 struct StoredRows
 {
-	MemoryContext context;
+	RowSource source;
 	AView *view;
 	Snapshot snapshot;
 	Bitmapset *wanted;
-	bool raw; /* the columns as they are, too */
-	bool keeps_order;
+	List *conditions; /* on the stored rows */
+	List *asked;	  /* columns that the last parameters are compared with by AVLIKE */
+	bool keep_order;
 	RowLayout layout;
 	TupleTableSlot *current;
 	Dictionary **dictionaries; /* per column of the view that is generalized here */
-	StoredWitness witness; /* null: nobody asks for one */
+	RowWitness witness; /* or NULL */
 	void *witness_arg;
 	struct witnessed_hash *witnessed; /* groups that have one */
 	MemoryContext run_context;
@@ -60,29 +61,51 @@ add_raw(const AView *stored, Bitmapset *columns)
 	return stored_is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
 }
 
-StoredRows *
-storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot snapshot)
+/* Prepare for testing the quasi-identifiers of members as they are. */
+static void
+prepare_witness(StoredRows *rows)
 {
+	const AView *view = rows->view;
+
+	for (int i = 0; i < view->nquasi; i++)
+	{
+		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
+
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+	}
+}
+
+static RowSource *
+stored_rows_start(const RowRequest *request)
+{
+	const AView *aview = request->aview;
 	StoredRows *rows = palloc0(sizeof(StoredRows));
 	Bitmapset *columns;
 	int column = -1;
 
-	rows->context = CurrentMemoryContext;
+	Assert(aview->materialized);
+	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
-	rows->snapshot = snapshot;
-	rows->wanted = bms_copy(wanted);
+	rows->snapshot = request->snapshot;
+	rows->wanted = bms_copy(request->wanted);
+	rows->conditions = request->conditions;
+	rows->asked = request->asked;
+	rows->keep_order = request->keep_order;
+	rows->witness = request->witness;
+	rows->witness_arg = request->witness_arg;
 	rows->dictionaries = palloc0(aview->ncolumns * sizeof(Dictionary *));
 	rows->run_context = AllocSetContextCreate(CurrentMemoryContext, "kanon stored rows", ALLOCSET_DEFAULT_SIZES);
-	while ((column = bms_next_member(wanted, column)) >= 0)
+	while ((column = bms_next_member(rows->wanted, column)) >= 0)
 	{
 		const AViewColumn *c = &aview->columns[column];
 
 		if (c->role == ROLE_SENSITIVE)
 			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
 	}
-	rows->raw = raw;
-	columns = consent_add_profile(rows->view, bms_copy(wanted));
-	if (raw)
+	if (rows->witness)
+		prepare_witness(rows);
+	columns = consent_add_profile(rows->view, bms_copy(rows->wanted));
+	if (request->raw || rows->witness)
 		columns = add_raw(rows->view, columns);
 	columns = consent_add_choices(rows->view, columns);
 	if (rows->view->profile && rows->view->profile->shown >= 0)
@@ -91,28 +114,7 @@ storedrows_start(const AView *aview, const Bitmapset *wanted, bool raw, Snapshot
 	if (bms_is_empty(columns))
 		columns = bms_make_singleton(0);
 	row_layout(&rows->layout, rows->view, columns);
-	return rows;
-}
-
-void
-storedrows_keep_order(StoredRows *rows)
-{
-	rows->keeps_order = true;
-}
-
-void
-storedrows_ask_witness(StoredRows *rows, StoredWitness witness, void *arg)
-{
-	const AView *view = rows->view;
-
-	rows->witness = witness;
-	rows->witness_arg = arg;
-	for (int i = 0; i < view->nquasi; i++)
-	{
-		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
-
-		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
-	}
+	return &rows->source;
 }
 
 static int64
@@ -176,10 +178,33 @@ find_witnesses(StoredRows *rows, List *probes, ParamListInfo params)
 	MemoryContextDelete(work);
 }
 
-void
-storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInfo params)
+/* Return a condition for each value of the parameters that an index on the groups can look for. */
+static List *
+list_probes(const AView *stored, List *asked, ParamListInfo params)
 {
+	int first = params ? params->numParams - list_length(asked) : 0;
+	List *probes = NIL;
+	ListCell *cell;
+
+	Assert(first >= 0 && (params || asked == NIL));
+	foreach (cell, asked)
+	{
+		ParamExternData *param = &params->params[first + foreach_current_index(cell)];
+		Node *probe = param->isnull ? NULL : stored_probe(stored, lfirst_int(cell), param->ptype, param->value);
+
+		if (probe)
+			probes = lappend(probes, probe);
+	}
+	return probes;
+}
+
+static void
+stored_rows_rewind(RowSource *source, ParamListInfo params)
+{
+	StoredRows *rows = (StoredRows *) source;
 	MemoryContext old;
+	List *probes;
+	Query *query;
 
 	if (rows->run)
 		source_end(rows->run);
@@ -187,11 +212,12 @@ storedrows_rewind(StoredRows *rows, List *conditions, List *probes, ParamListInf
 	rows->witnessed = NULL;
 	MemoryContextReset(rows->run_context);
 	old = MemoryContextSwitchTo(rows->run_context);
+	probes = list_probes(rows->view, rows->asked, params);
 	if (rows->witness)
 		find_witnesses(rows, probes, params);
-	conditions = list_concat_copy(conditions, probes);
-	rows->run = source_start(source_plan(source_query(rows->view, rows->layout.columns, conditions, NIL), false, params), params, rows->snapshot);
-	if (!rows->keeps_order)
+	query = source_query(rows->view, rows->layout.columns, list_concat_copy(rows->conditions, probes), NIL);
+	rows->run = source_start(source_plan(query, false, params), params, rows->snapshot);
+	if (!rows->keep_order)
 		source_hide_order(rows->run);
 	MemoryContextSwitchTo(old);
 }
@@ -246,9 +272,10 @@ publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls
 	}
 }
 
-bool
-storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
+static bool
+stored_rows_next(RowSource *source, Datum *values, bool *nulls)
 {
+	StoredRows *rows = (StoredRows *) source;
 	TupleTableSlot *slot;
 
 	do
@@ -264,7 +291,7 @@ storedrows_next(StoredRows *rows, Datum *values, bool *nulls)
 }
 
 void
-storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls)
+stored_rows_raw(const StoredRows *rows, Datum *values, bool *nulls)
 {
 	for (int i = 0; i < rows->view->ncolumns; i++)
 	{
@@ -276,23 +303,45 @@ storedrows_raw(const StoredRows *rows, Datum *values, bool *nulls)
 }
 
 bool
-storedrows_alone(const StoredRows *rows)
+stored_rows_alone(const StoredRows *rows)
 {
 	return group_of(rows, rows->current) < 0;
 }
 
 int
-storedrows_k(const StoredRows *rows)
+stored_rows_k(const StoredRows *rows)
 {
 	if (!stored_is_personal(rows->view))
 		return rows->view->k;
 	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]), PG_INT32_MAX);
 }
 
-void
-storedrows_end(StoredRows *rows)
+static void
+stored_rows_end(RowSource *source)
 {
+	StoredRows *rows = (StoredRows *) source;
+
 	if (rows->run)
 		source_end(rows->run);
 	rows->run = NULL;
 }
+
+/* Show how the stored groups are read. */
+static void
+stored_rows_explain(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg)
+{
+	AView *stored = stored_view(request->aview);
+	List *probes = list_probes(stored, request->asked, params);
+	List *conditions = list_concat_copy(request->conditions, probes);
+
+	show(arg, "Source", source_query(stored, source_least(stored), conditions, NIL));
+}
+
+const RowSourceMethods stored_rows_methods = {
+	.name = "Stored Groups",
+	.start = stored_rows_start,
+	.rewind = stored_rows_rewind,
+	.next = stored_rows_next,
+	.end = stored_rows_end,
+	.explain = stored_rows_explain,
+};

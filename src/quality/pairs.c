@@ -4,8 +4,6 @@
  */
 #include "base/kanon.h"
 
-#include "quality/quality.h"
-
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -14,11 +12,13 @@
 
 #include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "base/as_owner.h"
 #include "base/progress.h"
 #include "hierarchy/generalized.h"
 #include "matview/stored.h"
+#include "quality/quality.h"
 #include "recode/recode.h"
 #include "source/source.h"
 
@@ -35,10 +35,10 @@ quality_load(Oid view)
 
 /* Adds the row that was published last, as it is. */
 static void
-add_raw(const AView *aview, const AllRows *rows, const Anonymizer *anonymizer, Pair *pair)
+add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonymizer, Pair *pair)
 {
 	const Cell *cell;
-	TupleTableSlot *slot = allrows_current(rows, &cell);
+	TupleTableSlot *slot = anonymize_first_current(rows, &cell);
 
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
@@ -77,20 +77,23 @@ hand_on(Reading *reading)
 static void
 read_logical(Reading *reading)
 {
-	AllRows *rows = allrows_start_with_source(reading->aview, reading->columns, GetActiveSnapshot());
+	RowRequest request = {.aview = reading->aview, .wanted = reading->columns, .snapshot = GetActiveSnapshot()};
+	AnonymizeFirst *rows = anonymize_first_start_with_source(&request);
+	RowSource *source = (RowSource *) rows;
 
+	row_source_rewind(source, NULL);
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reading->row);
-		bool found = allrows_next(rows, reading->pair.values, reading->pair.nulls);
+		bool found = row_source_next(source, reading->pair.values, reading->pair.nulls);
 
 		MemoryContextSwitchTo(old);
 		if (!found)
 			break;
-		add_raw(reading->aview, rows, allrows_anonymizer(rows), &reading->pair);
+		add_raw(reading->aview, rows, anonymize_first_anonymizer(rows), &reading->pair);
 		hand_on(reading);
 	}
-	allrows_end(rows);
+	row_source_end(source);
 }
 
 static void
@@ -98,24 +101,26 @@ read_stored(Reading *reading)
 {
 	int ncolumns = reading->aview->ncolumns;
 	Pair *pair = &reading->pair;
-	StoredRows *rows = storedrows_start(reading->aview, reading->columns, true, GetActiveSnapshot());
+	RowRequest request = {.aview = reading->aview, .wanted = reading->columns, .snapshot = GetActiveSnapshot(),
+						  .raw = true, .keep_order = true};
+	RowSource *source = stored_rows_methods.start(&request);
+	StoredRows *rows = (StoredRows *) source;
 
-	storedrows_keep_order(rows);
-	storedrows_rewind(rows, NIL, NIL, NULL);
+	row_source_rewind(source, NULL);
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reading->row);
-		bool found = storedrows_next(rows, pair->values, pair->nulls);
+		bool found = row_source_next(source, pair->values, pair->nulls);
 
 		MemoryContextSwitchTo(old);
 		if (!found)
 			break;
-		storedrows_raw(rows, pair->values + ncolumns, pair->nulls + ncolumns);
-		pair->fate = storedrows_alone(rows) ? FATE_OPEN : FATE_GROUP;
-		pair->k = storedrows_k(rows);
+		stored_rows_raw(rows, pair->values + ncolumns, pair->nulls + ncolumns);
+		pair->fate = stored_rows_alone(rows) ? FATE_OPEN : FATE_GROUP;
+		pair->k = stored_rows_k(rows);
 		hand_on(reading);
 	}
-	storedrows_end(rows);
+	row_source_end(source);
 }
 
 /* Rows that wait are what a logical view suppresses. */

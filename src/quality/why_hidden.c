@@ -4,8 +4,6 @@
  */
 #include "base/kanon.h"
 
-#include "anonymize/anonymize_first.h"
-
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"
@@ -16,7 +14,9 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "anonymize/anonymize_first.h"
 #include "anonymize/anonymizer.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "base/as_owner.h"
 #include "recode/recode.h"
@@ -168,22 +168,25 @@ static void
 explain_rows(Question *question)
 {
 	AView *aview = question->aview;
-	AllRows *rows = allrows_start_with_source(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), GetActiveSnapshot());
+	RowRequest request = {.aview = aview, .wanted = bms_add_range(NULL, 0, aview->ncolumns - 1), .snapshot = GetActiveSnapshot()};
+	AnonymizeFirst *rows = anonymize_first_start_with_source(&request);
+	RowSource *source = (RowSource *) rows;
 	Datum *values = palloc0(aview->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 
-	question->anonymizer = allrows_anonymizer(rows);
-	while (allrows_next(rows, values, nulls))
+	question->anonymizer = anonymize_first_anonymizer(rows);
+	row_source_rewind(source, NULL);
+	while (row_source_next(source, values, nulls))
 	{
 		const Cell *cell;
-		TupleTableSlot *slot = allrows_current(rows, &cell);
+		TupleTableSlot *slot = anonymize_first_current(rows, &cell);
 
 		if (is_asked(question, slot))
 			explain_row(question, slot, cell, values, nulls);
 	}
 	if (aview->profile)
 		explain_missing(question);
-	allrows_end(rows);
+	row_source_end(source);
 }
 
 /* The values of the identifiers, as texts. */

@@ -4,8 +4,6 @@
  */
 #include "base/kanon.h"
 
-#include "scan/state.h"
-
 #include "access/htup_details.h"
 #include "executor/executor.h"
 #include "funcapi.h"
@@ -21,14 +19,14 @@
 #include "utils/snapmgr.h"
 
 #include "anonymize/anonymize_first.h"
-#include "anonymize/anonymizer.h"
+#include "anonymize/row_source.h"
 #include "anonymize/select_first.h"
 #include "aview/aview.h"
 #include "matview/stored.h"
 #include "policy/access.h"
-#include "recode/dictionary.h"
 #include "scan/aviewscan.h"
 #include "scan/conditions.h"
+#include "scan/state.h"
 
 Node *
 aview_create_scan_state(CustomScan *scan)
@@ -46,11 +44,12 @@ expressions(const CustomScan *scan, int which)
 	return (List *) list_nth(scan->custom_exprs, which);
 }
 
-/* The columns of the view that the plan mentions. */
+/* Ask for the columns of the view that the plan mentions. */
 static void
 find_wanted(AViewScanState *state, const CustomScan *scan)
 {
 	Bitmapset *attributes = NULL;
+	Bitmapset *wanted = NULL;
 	int member = -1;
 
 	pull_varattnos((Node *) scan->scan.plan.targetlist, INDEX_VAR, &attributes);
@@ -62,24 +61,27 @@ find_wanted(AViewScanState *state, const CustomScan *scan)
 		if (attno > state->aview->ncolumns)
 			state->whole_row = true;
 		else if (attno > 0)
-			state->wanted = bms_add_member(state->wanted, attno - 1);
+			wanted = bms_add_member(wanted, attno - 1);
 	}
 	if (state->whole_row)
-	{
-		for (int i = 0; i < state->aview->ncolumns; i++)
-			state->wanted = bms_add_member(state->wanted, i);
-	}
+		wanted = bms_add_range(wanted, 0, state->aview->ncolumns - 1);
+	state->request.wanted = wanted;
 }
 
-/* Evaluates the witness conditions on what is in the slot for it. */
+/* Evaluate the witness conditions on the values of a member: a RowWitness of the node. */
 static bool
-try_witness(AViewScanState *state)
+is_witness(void *arg, const Datum *values, const bool *nulls)
 {
+	AViewScanState *state = arg;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->witness_slot;
 	TupleTableSlot *before = econtext->ecxt_scantuple;
 	bool result;
 
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	memcpy(slot->tts_values, values, state->aview->ncolumns * sizeof(Datum));
+	memcpy(slot->tts_isnull, nulls, state->aview->ncolumns * sizeof(bool));
 	ExecStoreVirtualTuple(slot);
 	econtext->ecxt_scantuple = slot;
 	result = ExecQual(state->witness, econtext);
@@ -87,37 +89,12 @@ try_witness(AViewScanState *state)
 	return result;
 }
 
-/* The same on a class: its values at level 0. */
-static bool
-is_witness(void *arg, const int32 *codes)
-{
-	AViewScanState *state = arg;
-	TupleTableSlot *slot = state->witness_slot;
-	Anonymizer *anonymizer = state->rows ? allrows_anonymizer(state->rows) : selection_anonymizer(state->selection);
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	for (int i = 0; i < state->aview->nquasi; i++)
-	{
-		slot->tts_values[state->aview->quasi[i]] = anonymizer->recoder->columns[i]->levels[0].values[codes[i]];
-		slot->tts_isnull[state->aview->quasi[i]] = codes[i] == NULL_CODE;
-	}
-	return try_witness(state);
-}
-
-/* On the values of a stored row. */
-static bool
-is_stored_witness(void *arg, const Datum *values, const bool *nulls)
-{
-	AViewScanState *state = arg;
-	TupleTableSlot *slot = state->witness_slot;
-
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	memcpy(slot->tts_values, values, state->aview->ncolumns * sizeof(Datum));
-	memcpy(slot->tts_isnull, nulls, state->aview->ncolumns * sizeof(bool));
-	return try_witness(state);
-}
+static const RowSourceMethods *const row_sources[] = {
+	[PLAN_ANONYMIZE_FIRST] = &anonymize_first_methods,
+	[PLAN_SELECT_FIRST] = &select_first_methods,
+	[PLAN_STORED] = &stored_rows_methods,
+	[PLAN_NOTHING] = NULL,
+};
 
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
@@ -127,35 +104,30 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	List *private = scan->custom_private;
 
 	state->aview = aview_load(intVal(list_nth(private, PRIVATE_AVIEW)));
-	state->plan = intVal(list_nth(private, PRIVATE_PLAN));
+	state->methods = row_sources[intVal(list_nth(private, PRIVATE_PLAN))];
 	find_wanted(state, scan);
-	if (state->plan == PLAN_STORED)
-		state->aview_stored = stored_view(state->aview);
 	node->ss.ps.qual = ExecInitQual(expressions(scan, EXPRS_POST), &node->ss.ps);
 	state->parameters = ExecInitExprList(expressions(scan, EXPRS_PARAMETERS), &node->ss.ps);
 	state->witness = ExecInitQual(expressions(scan, EXPRS_WITNESS), &node->ss.ps);
+	state->request.aview = state->aview;
+	state->request.conditions = list_nth(private, PRIVATE_CONDITIONS);
+	state->request.asked = list_nth(private, PRIVATE_ASKED);
+	state->request.probe = intVal(list_nth(private, PRIVATE_PROBE));
+	state->request.snapshot = estate->es_snapshot;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 
 	if (state->aview->profile)
 		access_check(state->aview->view, state->aview->profile->purpose, state->aview->profile->recipient);
 	state->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "kanon parameters", ALLOCSET_SMALL_SIZES);
-	if (state->plan == PLAN_ANONYMIZE_FIRST)
-		state->rows = allrows_start(state->aview, state->wanted, list_nth(private, PRIVATE_CONDITIONS), estate->es_snapshot);
-	else if (state->plan == PLAN_STORED)
-		state->stored = storedrows_start(state->aview, state->wanted, state->witness != NULL, estate->es_snapshot);
-	else if (state->plan == PLAN_SELECT_FIRST)
-		state->selection = selection_start(state->aview, state->wanted, list_nth(private, PRIVATE_CONDITIONS), estate->es_snapshot);
 	if (state->witness)
 	{
 		state->witness_slot = MakeSingleTupleTableSlot(node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, &TTSOpsVirtual);
-		if (state->rows)
-			allrows_ask_witness(state->rows, is_witness, state);
-		if (state->stored)
-			storedrows_ask_witness(state->stored, is_stored_witness, state);
-		if (state->selection && intVal(list_nth(private, PRIVATE_PROBE)))
-			selection_ask_witness(state->selection, is_witness, state);
+		state->request.witness = is_witness;
+		state->request.witness_arg = state;
 	}
+	if (state->methods)
+		state->rows = state->methods->start(&state->request);
 }
 
 static void
@@ -215,63 +187,6 @@ aview_parameters_to_explain(AViewScanState *state)
 	return state->parameters == NIL ? NULL : list_parameters(state, false);
 }
 
-/* One for each value that an index on the groups can look for. */
-static List *
-list_probes(AViewScanState *state, const AView *stored, ParamListInfo params)
-{
-	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-	List *conditions = NIL;
-	List *asked = list_nth(scan->custom_private, PRIVATE_ASKED);
-	int first = list_length(state->parameters) - list_length(asked);
-	ListCell *cell;
-
-	foreach (cell, asked)
-	{
-		ParamExternData *param = &params->params[first + foreach_current_index(cell)];
-		Node *probe = param->isnull ? NULL : stored_probe(stored, lfirst_int(cell), param->ptype, param->value);
-
-		if (probe)
-			conditions = lappend(conditions, probe);
-	}
-	return conditions;
-}
-
-/* Those that the planner made, and these. */
-List *
-aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params)
-{
-	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-
-	return list_concat_copy(list_nth(scan->custom_private, PRIVATE_CONDITIONS), list_probes(state, stored, params));
-}
-
-static void
-select_stored(AViewScanState *state)
-{
-	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-	MemoryContext old;
-	ParamListInfo params = read_parameters(state);
-	List *probes;
-
-	old = MemoryContextSwitchTo(state->parameter_context);
-	probes = list_probes(state, state->aview_stored, params);
-	storedrows_rewind(state->stored, list_nth(scan->custom_private, PRIVATE_CONDITIONS), probes, params);
-	MemoryContextSwitchTo(old);
-}
-
-/* With the parameters as they are now. */
-static void
-start_selecting(AViewScanState *state)
-{
-	if (state->rows)
-		allrows_rewind(state->rows, read_parameters(state));
-	else if (state->selection)
-		selection_rewind(state->selection, read_parameters(state));
-	else if (state->stored)
-		select_stored(state);
-	state->selecting = true;
-}
-
 static void
 add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 {
@@ -295,14 +210,13 @@ next_row(ScanState *node)
 
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	if (!state->selecting)
-		start_selecting(state);
+	if (state->rows && !state->selecting)
+	{
+		row_source_rewind(state->rows, read_parameters(state));
+		state->selecting = true;
+	}
 	if (state->rows)
-		found = allrows_next(state->rows, slot->tts_values, slot->tts_isnull);
-	else if (state->selection)
-		found = selection_next(state->selection, slot->tts_values, slot->tts_isnull);
-	else if (state->stored)
-		found = storedrows_next(state->stored, slot->tts_values, slot->tts_isnull);
+		found = row_source_next(state->rows, slot->tts_values, slot->tts_isnull);
 	if (found && state->whole_row)
 		add_whole_row(state, slot);
 	MemoryContextSwitchTo(old);
@@ -342,11 +256,7 @@ end_scan(CustomScanState *node)
 	AViewScanState *state = (AViewScanState *) node;
 
 	if (state->rows)
-		allrows_end(state->rows);
-	if (state->selection)
-		selection_end(state->selection);
-	if (state->stored)
-		storedrows_end(state->stored);
+		row_source_end(state->rows);
 	if (state->witness_slot)
 		ExecDropSingleTupleTableSlot(state->witness_slot);
 }

@@ -10,8 +10,6 @@
  */
 #include "base/kanon.h"
 
-#include "scan/state.h"
-
 #include KANON_EXPLAIN_HEADER
 
 #include "commands/explain.h"
@@ -25,17 +23,10 @@
 
 #include "aview/aview.h"
 #include "scan/aviewscan.h"
-#include "source/shards.h"
+#include "scan/state.h"
 #include "source/source.h"
 
 static ExecutorStart_hook_type next_executor_start = NULL;
-
-static const char *const plan_names[] = {
-	[PLAN_ANONYMIZE_FIRST] = "Anonymize-then-Select",
-	[PLAN_SELECT_FIRST] = "Select-then-Anonymize",
-	[PLAN_STORED] = "Stored Groups",
-	[PLAN_NOTHING] = "Nothing qualifies",
-};
 
 static void
 show_conditions(AViewScanState *state, const char *label, int which, List *ancestors, ExplainState *es)
@@ -86,11 +77,22 @@ split_lines(char *text)
 	return lines;
 }
 
-/* The plan of a query over the source. */
-static void
-show_plan(AViewScanState *state, const char *label, Query *query, ExplainState *es)
+/* What show_plan() needs to know. */
+typedef struct ShowContext
 {
-	ParamListInfo params = aview_parameters_to_explain(state);
+	AViewScanState *state;
+	ParamListInfo params;
+	ExplainState *es;
+} ShowContext;
+
+/* Show the plan of a query over the source: a RowSourceShow. */
+static void
+show_plan(void *arg, const char *label, Query *query)
+{
+	ShowContext *context = arg;
+	AViewScanState *state = context->state;
+	ParamListInfo params = context->params;
+	ExplainState *es = context->es;
 	ExplainState *inner = NewExplainState();
 	QueryDesc *desc;
 	List *lines;
@@ -116,47 +118,23 @@ show_plan(AViewScanState *state, const char *label, Query *query, ExplainState *
 	}
 }
 
-/* How the source is read, for those who may read it. */
-static void
-show_source(AViewScanState *state, ExplainState *es)
-{
-	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
-	AView *aview = state->aview;
-	List *conditions = list_nth(scan->custom_private, PRIVATE_CONDITIONS);
-	List *columns = NIL;
-	Query *groups;
-
-	if (state->plan == PLAN_STORED)
-	{
-		aview = state->aview_stored;
-		conditions = aview_stored_conditions(state, aview, aview_parameters_to_explain(state));
-	}
-	for (int i = 0; i < aview->nquasi; i++)
-		columns = lappend_int(columns, aview->quasi[i]);
-	groups = state->plan == PLAN_ANONYMIZE_FIRST && aview->block_size == 0 ? shards_groups(aview, columns) : NULL;
-	if (groups)
-		show_plan(state, "Histogram", groups, es);
-	/* All of it is counted, and what is selected is read again. */
-	if (state->plan == PLAN_ANONYMIZE_FIRST)
-		show_plan(state, "Source", source_query(aview, source_least(aview), NIL, NIL), es);
-	if (state->plan != PLAN_ANONYMIZE_FIRST || conditions != NIL)
-		show_plan(state, state->plan == PLAN_ANONYMIZE_FIRST ? "Selected" : "Source",
-				  source_query(aview, source_least(aview), conditions, NIL), es);
-}
-
 void
 aview_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	AViewScanState *state = (AViewScanState *) node;
 
 	ExplainPropertyText("Anonymization View", get_rel_name(state->aview->view), es);
-	ExplainPropertyText("Plan", plan_names[state->plan], es);
+	ExplainPropertyText("Plan", state->methods ? state->methods->name : "Nothing qualifies", es);
 	ExplainPropertyText("Policy", policy_text(state->aview), es);
 	show_conditions(state, "Pre-Filter", EXPRS_PRE, ancestors, es);
 	show_conditions(state, "Witness", EXPRS_WITNESS, ancestors, es);
 	show_conditions(state, "Post-Filter", EXPRS_POST, ancestors, es);
-	if (state->plan != PLAN_NOTHING && aview_source_readable(state->aview))
-		show_source(state, es);
+	if (state->methods && aview_source_readable(state->aview))
+	{
+		ShowContext context = {.state = state, .params = aview_parameters_to_explain(state), .es = es};
+
+		state->methods->explain(&state->request, context.params, show_plan, &context);
+	}
 }
 
 /* The A-view that a node reads, be it ours or a scan of the plain function; null if none. */

@@ -5,8 +5,6 @@
  */
 #include "base/kanon.h"
 
-#include "anonymize/anonymize_first.h"
-
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -14,6 +12,8 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "anonymize/anonymize_first.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "matview/stored.h"
 #include "policy/access.h"
@@ -40,9 +40,9 @@ kanon_scan(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = aview_load(aview_id_of_argument(get_fn_expr_argtype(fcinfo->flinfo, 0), PG_GETARG_DATUM(0)));
-	Bitmapset *wanted = bms_add_range(NULL, 0, aview->ncolumns - 1);
-	AllRows *rows = NULL;
-	StoredRows *stored = NULL;
+	const RowSourceMethods *methods = aview->materialized ? &stored_rows_methods : &anonymize_first_methods;
+	RowRequest request = {.aview = aview, .wanted = bms_add_range(NULL, 0, aview->ncolumns - 1)};
+	RowSource *rows;
 	Datum *values = palloc(aview->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon published row", ALLOCSET_DEFAULT_SIZES);
@@ -61,17 +61,13 @@ kanon_scan(PG_FUNCTION_ARGS)
 						result->setDesc->natts)));
 	for (int i = 0; i < aview->ncolumns; i++)
 		aview_check_type(aview, i, TupleDescAttr(result->setDesc, i)->atttypid);
-	if (aview->materialized)
-	{
-		stored = storedrows_start(aview, wanted, false, GetActiveSnapshot());
-		storedrows_rewind(stored, NIL, NIL, NULL);
-	}
-	else
-		rows = allrows_start(aview, wanted, NIL, GetActiveSnapshot());
+	request.snapshot = GetActiveSnapshot();
+	rows = methods->start(&request);
+	row_source_rewind(rows, NULL);
 	for (;;)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row);
-		bool found = stored ? storedrows_next(stored, values, nulls) : allrows_next(rows, values, nulls);
+		bool found = row_source_next(rows, values, nulls);
 
 		MemoryContextSwitchTo(old);
 		if (!found)
@@ -79,9 +75,6 @@ kanon_scan(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		MemoryContextReset(row);
 	}
-	if (stored)
-		storedrows_end(stored);
-	else
-		allrows_end(rows);
+	row_source_end(rows);
 	return (Datum) 0;
 }

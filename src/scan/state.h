@@ -7,10 +7,8 @@
 
 #include "nodes/execnodes.h"
 
-#include "anonymize/anonymize_first.h"
-#include "anonymize/select_first.h"
+#include "anonymize/row_source.h"
 #include "aview/aview.h"
-#include "matview/stored.h"
 #include "scan/aviewscan.h"
 
 typedef struct AViewScanState
@@ -18,13 +16,11 @@ typedef struct AViewScanState
 	CustomScanState css;
 	AView *aview;
 	ScanPlan plan;
-	Bitmapset *wanted; /* columns of the view that the query uses, from 0 */
 	bool whole_row;	   /* it uses the row as a whole, too */
 
-	AllRows *rows;		  /* PLAN_ANONYMIZE_FIRST */
-	Selection *selection; /* PLAN_SELECT_FIRST */
-	StoredRows *stored;	  /* PLAN_STORED */
-	AView *aview_stored;  /* the same */
+	RowRequest request;
+	const RowSourceMethods *methods; /* NULL: no row can qualify */
+	RowSource *rows;				 /* NULL before it is started, and where no row can qualify */
 
 	List *parameters; /* ExprStates */
 	MemoryContext parameter_context;
@@ -32,9 +28,6 @@ typedef struct AViewScanState
 	ExprState *witness;		 /* null: none */
 	TupleTableSlot *witness_slot;
 } AViewScanState;
-
-/* The conditions on stored rows; params: their values, or those known so far. */
-extern List *aview_stored_conditions(AViewScanState *state, const AView *stored, ParamListInfo params);
 
 /* The values of the parameters in PRIVATE_CONDITIONS as far as they are known before the start; else NULL. */
 extern ParamListInfo aview_parameters_to_explain(AViewScanState *state);
