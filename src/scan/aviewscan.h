@@ -11,32 +11,43 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-/* How the node gets its rows. */
+/* The ways in which the node gets its rows. */
 typedef enum ScanPlan
 {
 	PLAN_ANONYMIZE_FIRST,
 	PLAN_SELECT_FIRST,
-	PLAN_STORED, /* the groups of a materialized view */
-	PLAN_NOTHING /* no row can qualify */
+	PLAN_STORED,  /* from the groups of a materialized view */
+	PLAN_NOTHING, /* no row can qualify */
+	PLAN_COUNT
 } ScanPlan;
 
-/* custom_private, all plain nodes. */
-enum ScanPrivate
+/* The members of a path's custom_private; all of them are plain nodes. */
+enum PathPrivate
 {
-	PRIVATE_AVIEW,	 /* Integer: its number */
-	PRIVATE_PLAN,	 /* Integer: ScanPlan */
-	PRIVATE_CONDITIONS, /* List: conditions on the source, with parameters for what is constant */
-	PRIVATE_PROBE,	 /* Boolean: the conditions select witnesses */
-	PRIVATE_ASKED	 /* List of integers: columns that the last parameters are asked of, for PLAN_STORED */
+	PATH_AVIEW,	 /* Integer: the number of the view */
+	PATH_PLAN,	 /* Integer: ScanPlan */
+	PATH_SELECTS /* Integer: true if the source is read again for what is selected; PLAN_ANONYMIZE_FIRST only */
 };
 
-/* custom_exprs, each a List; Vars refer to the view's columns. */
+/* The members of a plan's custom_private; all of them are plain nodes. */
+enum ScanPrivate
+{
+	PRIVATE_AVIEW,		/* Integer: the number of the view */
+	PRIVATE_PLAN,		/* Integer: ScanPlan */
+	PRIVATE_CONDITIONS, /* List: conditions on the source, with parameters for what is not constant */
+	PRIVATE_PROBE,		/* Integer: true if the conditions select witnesses */
+	PRIVATE_ASKED,		/* List of integers: columns that the last parameters are compared with; PLAN_STORED only */
+	PRIVATE_LENGTH
+};
+
+/* The members of custom_exprs, each a List; Vars refer to the view's columns. */
 enum ScanExprs
 {
 	EXPRS_POST,		  /* conditions on published rows */
 	EXPRS_WITNESS,	  /* conditions that some member of a group must satisfy */
-	EXPRS_PRE,		  /* conditions that the source was asked for; for EXPLAIN */
-	EXPRS_PARAMETERS  /* values of the parameters in PRIVATE_CONDITIONS */
+	EXPRS_PRE,		  /* conditions that were handed to the source; for EXPLAIN */
+	EXPRS_PARAMETERS, /* the values of the parameters in PRIVATE_CONDITIONS */
+	EXPRS_LENGTH
 };
 
 extern const CustomPathMethods aview_path_methods;
@@ -51,12 +62,13 @@ extern int32 aview_id_of_call(FuncExpr *call);
 
 /* paths.c */
 extern void aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview);
-/* Conditions on a view that nobody wrote, but PostgreSQL derived from others. */
+/* Return the conditions on a view that PostgreSQL derived from conditions of the query. */
 extern List *aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel);
 
 /* tie.c */
-/* Was a call of kanon.scan reached through its view, so that PostgreSQL has checked the caller's rights? */
+/* Return true if a call of kanon.scan was reached through its view, so that PostgreSQL checks the reader's rights. */
 extern bool aview_call_is_tied(const FuncExpr *call);
+/* Raise an error if a query locks the rows of the view that a tied call reads. */
 extern void aview_refuse_locking(PlannerInfo *root, FuncExpr *call);
 
 /* exec.c */

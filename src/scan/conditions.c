@@ -47,15 +47,16 @@ typedef struct Roles
 	Bitmapset *hidden_by_owner; /* columns that the owner of a row may hide */
 } Roles;
 
-/* May the owner of a row hide this column, whatever its role? */
+/* Return true if the owners of rows may hide a column, whatever its role. */
 static bool
 owner_hides(const AViewColumn *column)
 {
 	return column->disclose >= 0 || column->retain >= 0 || (column->level >= 0 && !column->generalized);
 }
 
+/* Collect the roles of the view's columns that a clause mentions. */
 static Roles
-roles_of(const AView *aview, int rti, Node *clause)
+conditions_roles(const AView *aview, int rti, Node *clause)
 {
 	Roles roles = {0};
 	List *vars = pull_var_clause(clause, PVC_RECURSE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
@@ -85,15 +86,16 @@ roles_of(const AView *aview, int rti, Node *clause)
 	return roles;
 }
 
-/* Columns that are hidden together, to be taken as NULL. */
+/* Columns that are published as NULL together: one column, or all columns of a role. */
 typedef struct Hidden
 {
 	const AView *aview;
 	int rti;
-	ColumnRole role; /* those of a role, or */
-	int column;		 /* if it is not negative, this one */
+	ColumnRole role; /* used if column is negative */
+	int column;		 /* number among the view's columns, or -1 */
 } Hidden;
 
+/* Return true if a Var is one of the hidden columns. */
 static bool
 is_hidden(const Hidden *hidden, const Var *var)
 {
@@ -104,6 +106,7 @@ is_hidden(const Hidden *hidden, const Var *var)
 	return hidden->aview->columns[var->varattno - 1].role == hidden->role;
 }
 
+/* Replace the hidden columns of an expression by NULL. */
 static Node *
 hide_mutator(Node *node, void *context)
 {
@@ -114,7 +117,7 @@ hide_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, hide_mutator, context);
 }
 
-/* Is a condition certain not to hold where some columns are published as NULL? */
+/* Return true if a condition cannot hold on a row that publishes the hidden columns as NULL. */
 static bool
 fails_on_hidden(Hidden hidden, Node *clause)
 {
@@ -123,20 +126,21 @@ fails_on_hidden(Hidden hidden, Node *clause)
 	return IsA(result, Const) && (((Const *) result)->constisnull || !DatumGetBool(((Const *) result)->constvalue));
 }
 
+/* Return true if a condition cannot hold on a row that publishes all columns of a role as NULL. */
 static bool
 fails_without_role(const AView *aview, int rti, Node *clause, ColumnRole role)
 {
 	return fails_on_hidden((Hidden){aview, rti, role, -1}, clause);
 }
 
-/* Are the identifiers of all rows hidden? */
+/* Return true if the identifiers of all rows are hidden: no row may have a k of 0. */
 static bool
 hides_all_ids(const AView *aview)
 {
 	return aview->k != 0 && !(aview->profile && aview->profile->k >= 0);
 }
 
-/* Are they, of some? */
+/* Return true if the identifiers of some rows are hidden. */
 static bool
 hides_ids(const AView *aview)
 {
@@ -144,9 +148,9 @@ hides_ids(const AView *aview)
 }
 
 /*
- * Is a condition certain not to hold where a column of it is hidden?  Suppression
- * hides the sensitive columns together, k the identifiers; owners hide single
- * columns.
+ * Return true if a condition cannot hold on any row that hides a column of it.
+ * Suppression hides all sensitive columns of a row together, k hides the
+ * identifiers, and the owner of a row hides single columns.
  */
 static bool
 fails_where_hidden(const AView *aview, int rti, Node *clause, const Roles *roles)
@@ -165,13 +169,14 @@ fails_where_hidden(const AView *aview, int rti, Node *clause, const Roles *roles
 	return true;
 }
 
+/* Return true if an expression has a Var of the view. */
 static bool
 mentions(int rti, Node *node)
 {
 	return bms_is_member(rti, pull_varnos(NULL, node));
 }
 
-/* A column of the view, or what COALESCE puts in its place. */
+/* Return true for a column of the view, or a COALESCE of one with values from elsewhere. */
 static bool
 is_column(int rti, Node *node)
 {
@@ -189,9 +194,9 @@ is_column(int rti, Node *node)
 	return true;
 }
 
-/* A type whose values are compared without a chance of an error. */
+/* Return true for a type whose own comparisons cannot raise an error. */
 static bool
-is_plain_type(Oid type)
+compares_silently(Oid type)
 {
 	switch (type)
 	{
@@ -223,9 +228,10 @@ is_plain_type(Oid type)
 }
 
 /*
- * One of PostgreSQL's own comparisons for sorting, between a column of the view and
- * a value from elsewhere.  Not LIKE, not those of records, arrays and jsonb: what
- * fails for some values only tells by failing which ones it has met.
+ * Return true for a comparison of PostgreSQL's own btree operator classes between a
+ * column of the view and a value from elsewhere.  LIKE and the comparisons of
+ * records, arrays and jsonb are left out: an operator that raises an error for
+ * certain values only would tell by the error that it has met one.
  */
 static bool
 is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
@@ -238,7 +244,7 @@ is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 	if (value == NULL || function >= FirstNormalObjectId || !kanon_sorts(operator))
 		return false;
 	op_input_types(operator, &left, &right);
-	if (!is_plain_type(left) || !is_plain_type(right))
+	if (!compares_silently(left) || !compares_silently(right))
 		return false;
 	if (!mentions(rti, column))
 	{
@@ -251,10 +257,11 @@ is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 }
 
 /*
- * A condition that tells nobody what it sees.  PostgreSQL may evaluate it on rows
- * that the source leaves out, where that is cheaper: before the source's own
- * WHERE, below its joins.  What is not marked as leakproof may put its arguments
- * into a message; PostgreSQL's own comparisons with a value do not.
+ * Return true if a condition does not tell its author what it sees.  PostgreSQL may
+ * evaluate it on rows that the source leaves out, where that is cheaper: before the
+ * source's own WHERE, or below its joins.  A function that is not marked as
+ * leakproof may put its arguments into a message; PostgreSQL's own comparisons with
+ * a value do not.
  */
 static bool
 is_discreet(int rti, Node *clause)
@@ -284,7 +291,10 @@ is_discreet(int rti, Node *clause)
 	}
 }
 
-/* Does the source show the same as the view, for all columns of these roles? */
+/*
+ * Return true if a condition may be handed to the source: it selects there exactly
+ * the rows that it would select among published rows, or more.
+ */
 static bool
 may_ask_source(const AView *aview, int rti, Roles roles, Node *clause)
 {
@@ -295,6 +305,7 @@ may_ask_source(const AView *aview, int rti, Roles roles, Node *clause)
 	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause);
 }
 
+/* Find a parameter that the running plan sets. */
 static bool
 exec_param_walker(Node *node, void *context)
 {
@@ -311,7 +322,7 @@ uses_exec_params(Node *expression)
 	return exec_param_walker(expression, NULL);
 }
 
-/* The same for the whole query: not what a join or a subquery brings along. */
+/* Return true if an expression has one value for the whole query: nothing of it comes from a join or a subquery. */
 static bool
 is_constant(Node *node)
 {
@@ -319,7 +330,7 @@ is_constant(Node *node)
 		   !uses_exec_params(node);
 }
 
-/* One of kanon's own comparisons? */
+/* Return true for one of kanon's own comparisons. */
 static bool
 is_comparison(Oid function)
 {
@@ -327,7 +338,7 @@ is_comparison(Oid function)
 		   get_func_rettype(function) == BOOLOID;
 }
 
-/* Anything but kanon's comparisons of quasi-identifiers with constants. */
+/* Find anything but kanon's comparisons of the view's columns with constants. */
 static bool
 not_witness_walker(Node *node, void *context)
 {
@@ -363,6 +374,7 @@ not_witness_walker(Node *node, void *context)
 	return expression_tree_walker(node, not_witness_walker, context);
 }
 
+/* Return true if a condition is to be asked of the members of a group: match = witness, on quasi-identifiers only. */
 static bool
 is_witness_condition(const AView *aview, int rti, Roles roles, Node *clause)
 {
@@ -370,9 +382,9 @@ is_witness_condition(const AView *aview, int rti, Roles roles, Node *clause)
 		   !roles.whole_row && !not_witness_walker(clause, &rti);
 }
 
-/* column = constant, in either order */
+/* Return the constant of "column = constant", in either order, and set the column; NULL for any other clause. */
 static Const *
-asked_value(Node *clause, int rti, int *column)
+witness_constant(Node *clause, int rti, int *column)
 {
 	OpExpr *operation = (OpExpr *) clause;
 	Node *left;
@@ -396,19 +408,22 @@ asked_value(Node *clause, int rti, int *column)
 	return (Const *) right;
 }
 
-/* What the source may be asked for on behalf of a witness condition. */
+/* Return conditions on the source that every witness satisfies, or NIL. */
 static List *
 witness_region(const AView *aview, int rti, Node *clause)
 {
 	int column;
-	Const *value = asked_value(clause, rti, &column);
+	Const *value = witness_constant(clause, rti, &column);
 
 	return value ? region_of_value(aview, column, region_meaning(value->consttype, value->constvalue)) : NIL;
 }
 
-/* The value from elsewhere that AVLIKE compares a quasi-identifier with; null if a clause is something else. */
+/*
+ * Return the value from elsewhere that AVLIKE compares a quasi-identifier with, and
+ * set the column; NULL if the clause is something else.
+ */
 static Node *
-asked_of(const AView *aview, int rti, OpExpr *operation, int *column)
+avlike_value(const AView *aview, int rti, OpExpr *operation, int *column)
 {
 	Node *left;
 	Node *right;
@@ -417,6 +432,7 @@ asked_of(const AView *aview, int rti, OpExpr *operation, int *column)
 		get_func_namespace(get_opcode(operation->opno)) != get_namespace_oid(KANON_SCHEMA, false) ||
 		strcmp(get_func_name(get_opcode(operation->opno)), "avlike") != 0)
 		return NULL;
+	Assert(OidIsValid(operation->opno));
 	left = linitial(operation->args);
 	right = lsecond(operation->args);
 	if (mentions(rti, right))
@@ -440,7 +456,7 @@ conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 	foreach (cell, clauses)
 	{
 		int column;
-		Node *value = asked_of(aview, rti, lfirst(cell), &column);
+		Node *value = avlike_value(aview, rti, lfirst(cell), &column);
 
 		if (value == NULL)
 			continue;
@@ -460,7 +476,7 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 	foreach (cell, clauses)
 	{
 		Node *clause = lfirst(cell);
-		Roles roles = roles_of(aview, rti, clause);
+		Roles roles = conditions_roles(aview, rti, clause);
 		bool pre = may_ask_source(aview, rti, roles, clause);
 		int column;
 
@@ -475,12 +491,13 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		if (pre)
 			conditions->pre = lappend(conditions->pre, clause);
 		/*
-		 * What is hidden is found out only afterwards.  And first of all: a function that
-		 * sees a row before would tell that the row was found by what it hides.
+		 * Which rows hide a column is known only once they are published, so the condition
+		 * is checked again there.  It is checked first: a function that saw the row earlier
+		 * would tell that the row had been found by a value that it hides.
 		 */
 		if (pre && (roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview))))
 			conditions->post = lappend(conditions->post, clause);
-		else if (!pre && asked_of(aview, rti, (OpExpr *) clause, &column))
+		else if (!pre && avlike_value(aview, rti, (OpExpr *) clause, &column))
 			conditions->post = lappend(conditions->post, clause);
 		else if (!pre)
 			others = lappend(others, clause);
@@ -488,6 +505,7 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 	conditions->post = list_concat(conditions->post, others);
 }
 
+/* The translation of conditions on the view into conditions on its source. */
 typedef struct SourceTerms
 {
 	const AView *aview;
@@ -495,6 +513,7 @@ typedef struct SourceTerms
 	List **parameters;
 } SourceTerms;
 
+/* Replace columns of the view by columns of the source, and what does not depend on its row by parameters. */
 static Node *
 source_mutator(Node *node, void *context)
 {
@@ -503,7 +522,11 @@ source_mutator(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Var) && (int) ((Var *) node)->varno == terms->rti)
+	{
+		/* may_ask_source() refuses whole rows. */
+		Assert(((Var *) node)->varattno > 0 && ((Var *) node)->varattno <= terms->aview->ncolumns);
 		return (Node *) source_column(terms->aview, ((Var *) node)->varattno - 1);
+	}
 	if (IsA(node, Const))
 		return copyObject(node);
 	if (!IsA(node, List) && !mentions(terms->rti, node))

@@ -11,26 +11,34 @@
 
 typedef struct Conditions
 {
-	List *pre;	   /* the source may be asked for them */
+	List *pre;	   /* may be handed to the source */
 	List *witness; /* some member of a group must satisfy them */
-	List *post;	   /* to be checked on published rows: first those that rows may have been found by */
-	List *region;  /* on the source, from witness conditions; already in its terms */
-	bool never;	   /* no published row can satisfy all of them */
+	List *post;	   /* are checked on published rows, in this order */
+	List *region;  /* follow from witness conditions; in terms of the source */
+	bool never;	   /* true if no published row can satisfy all of them */
 } Conditions;
 
-/* Derived clauses follow from others; nobody asked for a witness of them. */
+/*
+ * Split the clauses of a query on the view, which is the relation rti there.
+ * Derived clauses are those that PostgreSQL made from other clauses: they are
+ * checked on published rows, and no witness is asked for them.
+ */
 extern void conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions);
 
 /*
- * Conditions on the view in terms of the source.  What does not depend on its
- * row becomes a parameter, whose value is appended to *parameters.
+ * Return clauses on the view in terms of its source.  Expressions that do not depend
+ * on a row of the view become parameters; the expressions are appended to
+ * *parameters.
  */
 extern List *conditions_for_source(const AView *aview, int rti, List *clauses, List **parameters);
 
-/* The quasi-identifiers that AVLIKE compares with values from elsewhere, as numbers of columns, and these values. */
+/*
+ * Return the quasi-identifiers that AVLIKE compares with values from elsewhere, as
+ * numbers of columns, and append the values to *values in the same order.
+ */
 extern List *conditions_asked(const AView *aview, int rti, List *clauses, List **values);
 
-/* Does an expression take a value from elsewhere in the running plan? */
+/* Return true if an expression uses a parameter that is set while the plan runs. */
 extern bool uses_exec_params(Node *expression);
 
 #endif

@@ -26,8 +26,9 @@
 #include "policy/access.h"
 #include "scan/aviewscan.h"
 #include "scan/conditions.h"
-#include "scan/state.h"
+#include "scan/scan_state.h"
 
+/* Create the node's state, all zeros but for its methods. */
 Node *
 aview_create_scan_state(CustomScan *scan)
 {
@@ -38,6 +39,7 @@ aview_create_scan_state(CustomScan *scan)
 	return (Node *) state;
 }
 
+/* Return one of the lists of custom_exprs. */
 static List *
 expressions(const CustomScan *scan, int which)
 {
@@ -89,13 +91,15 @@ is_witness(void *arg, const Datum *values, const bool *nulls)
 	return result;
 }
 
-static const RowSourceMethods *const row_sources[] = {
+/* The row source of each ScanPlan. */
+static const RowSourceMethods *const row_sources[PLAN_COUNT] = {
 	[PLAN_ANONYMIZE_FIRST] = &anonymize_first_methods,
 	[PLAN_SELECT_FIRST] = &select_first_methods,
 	[PLAN_STORED] = &stored_rows_methods,
 	[PLAN_NOTHING] = NULL,
 };
 
+/* Set up the node; with EXPLAIN alone no rows are started. */
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -103,6 +107,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List *private = scan->custom_private;
 
+	Assert(list_length(private) == PRIVATE_LENGTH && list_length(scan->custom_exprs) == EXPRS_LENGTH);
+	Assert(intVal(list_nth(private, PRIVATE_PLAN)) < PLAN_COUNT);
 	state->aview = aview_load(intVal(list_nth(private, PRIVATE_AVIEW)));
 	state->methods = row_sources[intVal(list_nth(private, PRIVATE_PLAN))];
 	find_wanted(state, scan);
@@ -130,6 +136,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->rows = state->methods->start(&state->request);
 }
 
+/* Set a parameter to the value of an expression, copied into the current memory context. */
 static void
 evaluate_parameter(ExprState *expression, ExprContext *econtext, ParamExternData *param)
 {
@@ -143,7 +150,7 @@ evaluate_parameter(ExprState *expression, ExprContext *econtext, ParamExternData
 	param->value = datumCopy(param->value, typbyval, typlen);
 }
 
-/* The values of the parameters, in the current memory context. */
+/* Return the values of the parameters in the current memory context; those set by the running plan only if it runs. */
 static ParamListInfo
 list_parameters(AViewScanState *state, bool running)
 {
@@ -166,6 +173,7 @@ list_parameters(AViewScanState *state, bool running)
 	return params;
 }
 
+/* Return the present values of the parameters, valid until the next call, or NULL if there are none. */
 static ParamListInfo
 read_parameters(AViewScanState *state)
 {
@@ -187,12 +195,14 @@ aview_parameters_to_explain(AViewScanState *state)
 	return state->parameters == NIL ? NULL : list_parameters(state, false);
 }
 
+/* Fill in the column that holds the view's row as a whole, after the view's own columns. */
 static void
 add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 {
 	int ncolumns = state->aview->ncolumns;
 	TupleDesc desc = CreateTemplateTupleDesc(ncolumns);
 
+	Assert(slot->tts_tupleDescriptor->natts > ncolumns);
 	for (int i = 0; i < ncolumns; i++)
 		TupleDescCopyEntry(desc, i + 1, slot->tts_tupleDescriptor, i + 1);
 	BlessTupleDesc(desc);
@@ -200,6 +210,7 @@ add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 	slot->tts_isnull[ncolumns] = false;
 }
 
+/* Return the next published row in the scan slot, which is empty after the last row. */
 static TupleTableSlot *
 next_row(ScanState *node)
 {
@@ -224,8 +235,8 @@ next_row(ScanState *node)
 }
 
 /*
- * A row that an UPDATE or DELETE joins with has changed meanwhile: the published
- * row that it was joined with comes back from the whole row kept with it.
+ * Fetch the row again for EvalPlanQual, after a concurrent change of the row that an
+ * UPDATE or DELETE joins with it: it comes back from the whole row that was kept.
  */
 static bool
 recheck_row(ScanState *node, TupleTableSlot *slot)
@@ -244,12 +255,14 @@ recheck_row(ScanState *node, TupleTableSlot *slot)
 	return true;
 }
 
+/* Return the next row that satisfies the conditions on published rows. */
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
 	return ExecScan(&node->ss, next_row, recheck_row);
 }
 
+/* End the rows; memory goes with the query's context. */
 static void
 end_scan(CustomScanState *node)
 {
@@ -261,6 +274,7 @@ end_scan(CustomScanState *node)
 		ExecDropSingleTupleTableSlot(state->witness_slot);
 }
 
+/* Start again: the next row rewinds the source with the parameters' values of that time. */
 static void
 rescan(CustomScanState *node)
 {

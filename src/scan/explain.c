@@ -1,12 +1,12 @@
 /*
  * explain.c
- *		What EXPLAIN shows of the node, and what it hides.
+ *		EXPLAIN of the custom-scan node.
  *
- * Whoever may not read the source sees the plan's shape and conditions, but no
- * costs, row counts or inner plan: those are made from the raw data's statistics.
- * EXPLAIN is reached in many ways (EXECUTE, DECLARE, inside a function), but all
- * of them go through ExecutorStart, where the numbers are taken out of a copy of
- * the plan.
+ * A reader without rights on the source sees the shape and the conditions of the
+ * plan, but no costs, row counts or inner plan: these are made from the statistics
+ * of raw data.  There are many ways to EXPLAIN (EXECUTE, DECLARE, inside a function),
+ * but all of them go through ExecutorStart, and there the numbers are taken out of a
+ * copy of the plan.
  */
 #include "base/kanon.h"
 
@@ -23,11 +23,12 @@
 
 #include "aview/aview.h"
 #include "scan/aviewscan.h"
-#include "scan/state.h"
+#include "scan/scan_state.h"
 #include "source/source.h"
 
 static ExecutorStart_hook_type next_executor_start = NULL;
 
+/* Show one of the node's lists of conditions under a label, unless it is empty. */
 static void
 show_conditions(AViewScanState *state, const char *label, int which, List *ancestors, ExplainState *es)
 {
@@ -44,6 +45,7 @@ show_conditions(AViewScanState *state, const char *label, int which, List *ances
 						es);
 }
 
+/* Return the view's policy as one line. */
 static char *
 policy_text(const AView *aview)
 {
@@ -67,6 +69,7 @@ policy_text(const AView *aview)
 	return text.data;
 }
 
+/* Split a text into its lines, in place. */
 static List *
 split_lines(char *text)
 {
@@ -77,7 +80,7 @@ split_lines(char *text)
 	return lines;
 }
 
-/* What show_plan() needs to know. */
+/* The argument of show_plan(). */
 typedef struct ShowContext
 {
 	AViewScanState *state;
@@ -85,7 +88,7 @@ typedef struct ShowContext
 	ExplainState *es;
 } ShowContext;
 
-/* Show the plan of a query over the source: a RowSourceShow. */
+/* Show the plan of a query over the source, line by line: a RowSourceShow. */
 static void
 show_plan(void *arg, const char *label, Query *query)
 {
@@ -100,7 +103,7 @@ show_plan(void *arg, const char *label, Query *query)
 
 	inner->costs = es->costs;
 	inner->verbose = es->verbose;
-	/* auto_explain asks when the query's own snapshot is no longer active. */
+	/* auto_explain calls us when the query's own snapshot is no longer active. */
 	PushActiveSnapshot(state->css.ss.ps.state->es_snapshot);
 	desc = CreateQueryDesc(source_plan(query, true, params), "", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, params, NULL, 0);
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
@@ -118,6 +121,7 @@ show_plan(void *arg, const char *label, Query *query)
 	}
 }
 
+/* Show the node: to readers of the source with the plans of its queries. */
 void
 aview_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -137,7 +141,7 @@ aview_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 }
 
-/* The A-view that a node reads, be it ours or a scan of the plain function; null if none. */
+/* Return the A-view that a node reads, as a custom scan or by the plain function, or NULL if it reads none. */
 static AView *
 view_read_by(PlanState *state)
 {
@@ -153,7 +157,7 @@ view_read_by(PlanState *state)
 	return id == 0 ? NULL : aview_load(id);
 }
 
-/* Does a plan read an A-view over a source that the current user may not read? */
+/* Return true if a plan reads an A-view over a source that the current user may not read. */
 static bool
 hides_source(PlanState *state, void *context)
 {
@@ -164,11 +168,11 @@ hides_source(PlanState *state, void *context)
 	return planstate_tree_walker(state, hides_source, context);
 }
 
-/* Takes the planner's numbers out of a plan, and buffer counts out of what is measured. */
+/* Take the planner's numbers out of a plan, and buffer and WAL counts out of its measurements. */
 static bool
 hide_numbers(PlanState *state, void *context)
 {
-	/* The plan itself may be cached, and others may see its numbers. */
+	/* The plan itself may be cached for readers who may see its numbers. */
 	Plan *plan = copyObject(state->plan);
 
 	plan->startup_cost = 0;
@@ -182,7 +186,7 @@ hide_numbers(PlanState *state, void *context)
 		state->instrument->need_walusage = false;
 	}
 	(void) planstate_tree_walker(state, hide_numbers, context);
-	/* EXPLAIN looks among these for what a parameter stands for. */
+	/* EXPLAIN looks up the expressions of parameters in these. */
 	if (outerPlanState(state))
 		outerPlan(plan) = outerPlanState(state)->plan;
 	if (innerPlanState(state))
@@ -190,7 +194,11 @@ hide_numbers(PlanState *state, void *context)
 	return false;
 }
 
-/* Nobody knows at the start whether a plan will be explained: auto_explain decides at its end. */
+/*
+ * Hide the numbers of every plan that reads an A-view for a reader without rights on
+ * its source: the ExecutorStart hook.  Whether the plan will be explained is not
+ * known here: auto_explain decides at the end.
+ */
 static void
 start_executor(QueryDesc *desc, int eflags)
 {
@@ -208,6 +216,7 @@ start_executor(QueryDesc *desc, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
+/* Install the hook; called once when the library is loaded. */
 void
 aview_explain_init(void)
 {

@@ -1,7 +1,7 @@
 /*
  * function.c
- *		kanon.scan as a plain function, for where the custom-scan node cannot serve:
- *		slower, and as anonymous.
+ *		kanon.scan as a plain function, for calls that the custom-scan node cannot
+ *		replace: it reads everything, and publishes exactly the same.
  */
 #include "base/kanon.h"
 
@@ -21,9 +21,12 @@
 
 PG_FUNCTION_INFO_V1(kanon_scan);
 
-/* Whoever calls the function itself needs what whoever queries the view needs. */
+/*
+ * Check that the caller has SELECT on the view.  A call that was reached through the
+ * view is not checked here: PostgreSQL has checked the rights on the view itself.
+ */
 static void
-check_access(FunctionCallInfo fcinfo, const AView *aview)
+function_check_access(FunctionCallInfo fcinfo, const AView *aview)
 {
 	Node *call = fcinfo->flinfo->fn_expr;
 	AclResult result;
@@ -35,6 +38,7 @@ check_access(FunctionCallInfo fcinfo, const AView *aview)
 		aclcheck_error(result, OBJECT_VIEW, get_rel_name(aview->view));
 }
 
+/* Return all published rows of a view: scan(view), by its number or its name. */
 Datum
 kanon_scan(PG_FUNCTION_ARGS)
 {
@@ -47,12 +51,12 @@ kanon_scan(PG_FUNCTION_ARGS)
 	bool *nulls = palloc(aview->ncolumns * sizeof(bool));
 	MemoryContext row = AllocSetContextCreate(CurrentMemoryContext, "kanon published row", ALLOCSET_DEFAULT_SIZES);
 
-	/* What nobody is shown is not filled in. */
+	/* Columns that are hidden are left as they are, so NULL. */
 	memset(nulls, true, aview->ncolumns * sizeof(bool));
-	check_access(fcinfo, aview);
+	function_check_access(fcinfo, aview);
 	if (aview->profile)
 		access_check(aview->view, aview->profile->purpose, aview->profile->recipient);
-	/* With a copy of the row type that the call expects: a lateral call comes again, and needs it. */
+	/* The result has a copy of the expected row type: a call in a lateral join runs again, and needs it. */
 	kanon_materialize_expected(fcinfo);
 	if (result->setDesc->natts != aview->ncolumns)
 		ereport(ERROR,

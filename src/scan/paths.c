@@ -1,6 +1,6 @@
 /*
  * paths.c
- *		The plans of an A-view as paths: alone, and for each row of other relations.
+ *		The paths of an A-view: alone, and parameterized by the rows of other relations.
  */
 #include "base/kanon.h"
 
@@ -19,17 +19,18 @@
 #include "anonymize/costs.h"
 #include "anonymize/region.h"
 #include "aview/aview.h"
+#include "aview/refusal.h"
 #include "matview/stored.h"
 #include "scan/conditions.h"
 #include "source/source.h"
 
-/* What an estimate is said to be where it must not be told. */
+/* The estimate of rows that is shown where the true estimate must be hidden. */
 #define HIDDEN_ROWS 1000
 
-/* Other relations that are tried, alone or together, as the outer side of a join. */
+/* The largest number of sets of other relations that are tried as the outer side of a join. */
 #define MAX_JOINING_SETS 8
 
-/* All conditions in the FROM and WHERE of a query. */
+/* Return all conditions in the FROM and WHERE of a query. */
 static List *
 written_conditions(Node *jointree)
 {
@@ -52,6 +53,7 @@ written_conditions(Node *jointree)
 	return written;
 }
 
+/* Return true if a relation is joined by a condition with OR. */
 static bool
 joins_by_or(RelOptInfo *rel)
 {
@@ -66,8 +68,9 @@ joins_by_or(RelOptInfo *rel)
 }
 
 /*
- * PostgreSQL derives (a OR b) on one relation from a join by (a AND x) OR (b AND y).
- * On published values that changes nothing; a witness of it nobody asked for.
+ * Return the conditions that PostgreSQL derived: from a join by (a AND x) OR (b AND y)
+ * it derives (a OR b) on one relation.  Checking that on published rows changes
+ * nothing, but asking a witness for it would: the query does not contain it.
  */
 List *
 aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel)
@@ -89,18 +92,19 @@ aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel)
 	return derived;
 }
 
-/* What all paths of one A-view start from. */
+/* The common part of all paths of one A-view. */
 typedef struct ViewPaths
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;
 	Index rti;
 	AView *aview;
-	Plan *source;  /* reading all of it */
-	bool stable;   /* twice gives the same */
-	bool selected; /* a second reading may be of selected rows only */
+	Plan *source;  /* the plan for reading the whole source */
+	bool stable;   /* true if reading the source twice gives the same rows */
+	bool selected; /* true if a second reading may be of selected rows only */
 } ViewPaths;
 
+/* Make a path for one way of getting the rows; its costs are set by the caller. */
 static CustomPath *
 make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
 {
@@ -112,22 +116,26 @@ make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
 	path->path.param_info = param_info;
 	path->methods = &aview_path_methods;
 	path->flags = KANON_PATH_PROJECTS;
+	/* In the order of PathPrivate. */
 	path->custom_private = list_make2(makeInteger(paths->aview->id), makeInteger(plan));
 	return path;
 }
 
-/* The conditions that a path is for, and what they select. */
+/* The conditions that a path is for, and the rows that they select. */
 typedef struct Asking
 {
 	Conditions conditions;
-	ParamPathInfo *param_info; /* other relations that they need; null: none */
-	double loops;			   /* how often these will ask */
-	List *on_source;
-	Plan *selected; /* what the source gives then; null: they say nothing to it */
-	double rows;	/* of the view */
+	ParamPathInfo *param_info; /* the other relations that they need, or NULL */
+	double loops;			   /* how often the path will be run */
+	List *on_source;		   /* conditions in terms of the source */
+	Plan *selected;			   /* the plan for what they select from the source; NULL if there are none */
+	double rows;			   /* of the view */
 } Asking;
 
-/* How many rows the relations bring that a path depends on: those of the smallest, as PostgreSQL has it for indexes. */
+/*
+ * Return how often a parameterized path will be run: as often as the smallest of the
+ * relations that it depends on has rows, which is PostgreSQL's estimate for indexes.
+ */
 static double
 expect_loops(PlannerInfo *root, const ParamPathInfo *param_info)
 {
@@ -145,8 +153,8 @@ expect_loops(PlannerInfo *root, const ParamPathInfo *param_info)
 }
 
 /*
- * Reading rows by a plan, and publishing them, at a cost for each; counting has to
- * be done once, however often they are asked for.
+ * Set the costs of a path that reads rows by a plan and publishes them, at a cost for
+ * each row.  Counting is done once, however often the path is run.
  */
 static void
 cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost each, Cost counting, Path *path)
@@ -163,12 +171,12 @@ cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost e
 }
 
 /*
- * The share of published rows that a condition on quasi-identifiers lets through.
- * Nothing is known of published values; recall being 1, it is not small.
+ * The share of published rows that satisfy a condition on quasi-identifiers.  There
+ * are no statistics on published values; since recall is 1, the share is not small.
  */
 #define PUBLISHED_SELECTIVITY 0.3
 
-/* Of the rows that the source would select, those that satisfy the other conditions. */
+/* Estimate how many of the rows that the source selects satisfy the other conditions. */
 static double
 estimate_rows(ViewPaths *paths, const Conditions *conditions, const Plan *selected)
 {
@@ -177,7 +185,7 @@ estimate_rows(ViewPaths *paths, const Conditions *conditions, const Plan *select
 	return clamp_row_est(rows * pow(PUBLISHED_SELECTIVITY, list_length(conditions->post) + list_length(conditions->witness)));
 }
 
-/* The plan for what conditions select from the source; null if they say nothing to it. */
+/* Return the plan for the rows that conditions select from the source, or NULL if there are no conditions. */
 static Plan *
 plan_selected(ViewPaths *paths, List *on_source)
 {
@@ -186,9 +194,9 @@ plan_selected(ViewPaths *paths, List *on_source)
 	return source_plan(source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
 }
 
-/* What some clauses ask for.  Our own knowledge of rows takes the place of PostgreSQL's guess about a function. */
+/* Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a function. */
 static void
-ask(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
+ask_source(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
 {
 	List *parameters = NIL;
 
@@ -207,7 +215,7 @@ ask(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
 		paths->rel->rows = asking->rows;
 }
 
-/* The plan that anonymizes all rows first; those that are selected are then read again, or all are noted. */
+/* Add the path that anonymizes all rows first; then the selected rows are read again, or all rows are noted. */
 static void
 add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
 {
@@ -223,7 +231,7 @@ add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
 	add_path(paths->rel, &path->path);
 }
 
-/* Would looking for a single cell cost more than counting everything?  Then how much more need not be known. */
+/* Return true if looking for a single cell would cost more than counting everything. */
 static bool
 is_hopeless(const ViewPaths *paths)
 {
@@ -231,7 +239,7 @@ is_hopeless(const ViewPaths *paths)
 		   cost_of_planning() + cost_of_starting() > cost_of_counting(paths->aview, paths->source);
 }
 
-/* What counting the rows of a class reads of each, which an index may have. */
+/* Return the columns that counting the rows of a class reads; an index may hold all of them. */
 static List *
 counted_columns(const AView *aview)
 {
@@ -245,7 +253,7 @@ counted_columns(const AView *aview)
 	return columns;
 }
 
-/* What looking for the cells of the selected rows costs; false if that cannot be done. */
+/* Set the cost of looking for the cells of the selected rows; return false if that is impossible. */
 static bool
 cost_probing(ViewPaths *paths, const Asking *asking, const Plan *selected, bool probes, Cost *cost)
 {
@@ -263,22 +271,45 @@ cost_probing(ViewPaths *paths, const Asking *asking, const Plan *selected, bool 
 	return true;
 }
 
-/* The plan that selects first, if there is anything to select by. */
+/* Return the reason why no path can select first, or NULL if one can. */
+static const char *
+objection_to_select_first(const ViewPaths *paths, const Asking *asking, const Plan *selected, bool probes)
+{
+	if (selected == NULL)
+		return "no condition can be handed to the source";
+	if (paths->aview->block_size > 0)
+		return "the view has a block size";
+	if (kanon_plan == CHOOSE_ANONYMIZE_FIRST)
+		return "kanon.plan asks for anonymize first";
+	if (!paths->stable)
+		return "the source may give other rows when it is read again";
+	if (asking->conditions.witness != NIL && !probes)
+		return "witnesses would have to be looked for among all rows";
+	if (is_hopeless(paths))
+		return "looking for one cell costs more than counting everything";
+	return NULL;
+}
+
+/* Add the path that selects first, if there is a condition to select by. */
 static void
 add_select_first(ViewPaths *paths, const Asking *asking)
 {
 	bool probes = asking->on_source == NIL && asking->conditions.region != NIL;
 	Plan *selected = probes ? plan_selected(paths, asking->conditions.region) : asking->selected;
+	const char *objection = objection_to_select_first(paths, asking, selected, probes);
 	Cost probing;
 	CustomPath *path;
 
-	if (selected == NULL || paths->aview->block_size > 0 || kanon_plan == CHOOSE_ANONYMIZE_FIRST || !paths->stable)
+	if (objection)
+	{
+		aview_refuse(paths->aview, "select first", objection);
 		return;
-	/* Witnesses would have to be looked for among all rows. */
-	if (asking->conditions.witness != NIL && !probes)
+	}
+	if (!cost_probing(paths, asking, selected, probes, &probing))
+	{
+		aview_refuse(paths->aview, "select first", "no condition on the source finds the members of a cell");
 		return;
-	if (is_hopeless(paths) || !cost_probing(paths, asking, selected, probes, &probing))
-		return;
+	}
 	path = make_path(paths, PLAN_SELECT_FIRST, asking->param_info);
 	cost_reading(paths, asking, selected, cost_of_coding(paths->aview), probing, &path->path);
 	if (kanon_plan == CHOOSE_SELECT_FIRST)
@@ -286,7 +317,7 @@ add_select_first(ViewPaths *paths, const Asking *asking)
 	add_path(paths->rel, &path->path);
 }
 
-/* Could this member of an equivalence class give the source a condition? */
+/* Return true if a member of an equivalence class is a column that conditions may be handed to the source for. */
 static bool
 member_is_on_source(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, EquivalenceMember *em, void *arg)
 {
@@ -297,7 +328,7 @@ member_is_on_source(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *ec, Eq
 		   aview->columns[var->varattno - 1].role == ROLE_OTHER;
 }
 
-/* list_member() knows no sets of relations before PostgreSQL 16. */
+/* Return true if a list of sets of relations has a set; list_member() does not compare sets before PostgreSQL 16. */
 static bool
 has_set(List *sets, Relids set)
 {
@@ -311,7 +342,7 @@ has_set(List *sets, Relids set)
 	return false;
 }
 
-/* The sets of other relations whose rows could select rows of the view. */
+/* Return the sets of other relations whose rows could select rows of the view. */
 static List *
 joining_relations(ViewPaths *paths)
 {
@@ -334,7 +365,7 @@ joining_relations(ViewPaths *paths)
 	return sets;
 }
 
-/* The plan that reads stored groups, alone or with values that other relations ask for. */
+/* Add the path that reads stored groups. */
 static void
 add_stored(ViewPaths *paths, const Asking *asking)
 {
@@ -349,6 +380,7 @@ add_stored(ViewPaths *paths, const Asking *asking)
 	add_path(paths->rel, &path->path);
 }
 
+/* Add the paths for some conditions. */
 static void
 add_plans(ViewPaths *paths, const Asking *asking)
 {
@@ -365,7 +397,7 @@ add_plans(ViewPaths *paths, const Asking *asking)
 		add_anonymize_first(paths, asking, false);
 }
 
-/* The paper's semijoin: rows of another relation select those of the view. */
+/* Add parameterized paths, the paper's semijoin: the rows of other relations select rows of the view. */
 static void
 add_join_paths(ViewPaths *paths)
 {
@@ -376,12 +408,13 @@ add_join_paths(ViewPaths *paths)
 		ParamPathInfo *info = get_baserel_parampathinfo(paths->root, paths->rel, lfirst(cell));
 		Asking asking = {0};
 
-		ask(paths, list_concat_copy(paths->rel->baserestrictinfo, info->ppi_clauses), info, &asking);
+		ask_source(paths, list_concat_copy(paths->rel->baserestrictinfo, info->ppi_clauses), info, &asking);
 		if (!asking.conditions.never)
 			add_plans(paths, &asking);
 	}
 }
 
+/* Add all paths of the view in place of those of the function. */
 static void
 add_paths(ViewPaths *paths)
 {
@@ -391,7 +424,7 @@ add_paths(ViewPaths *paths)
 	paths->rel->tuples = paths->source->plan_rows;
 	paths->rel->pathlist = NIL;
 	paths->rel->partial_pathlist = NIL;
-	ask(paths, paths->rel->baserestrictinfo, NULL, &asking);
+	ask_source(paths, paths->rel->baserestrictinfo, NULL, &asking);
 	if (asking.conditions.never)
 	{
 		path = make_path(paths, PLAN_NOTHING, NULL);
@@ -404,8 +437,9 @@ add_paths(ViewPaths *paths)
 }
 
 /*
- * EXPLAIN hides the numbers of a plan, but debug_print_plan, which anybody may
- * set, would show them.  The choice between paths has been made by then.
+ * Hide the estimates of paths from debug_print_plan, which every role may set;
+ * EXPLAIN hides the numbers of a plan by itself.  The choice between the paths of
+ * the view has been made by then.
  */
 static void
 hide_estimates(ViewPaths *paths)
@@ -427,6 +461,7 @@ hide_estimates(ViewPaths *paths)
 	}
 }
 
+/* Replace the paths of a relation by those of an A-view. */
 void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 {
@@ -435,7 +470,7 @@ aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 
 	paths.source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL)->planTree;
 	paths.stable = stability != SOURCE_UNSTABLE;
-	/* What is kept is all kept; rows of other servers are all compared with what was counted. */
+	/* A source that is kept is kept as a whole; rows of other servers are all compared with the counts. */
 	paths.selected = stability == SOURCE_STABLE && !paths.aview->profile && paths.aview->block_size == 0;
 	add_paths(&paths);
 	hide_estimates(&paths);

@@ -1,9 +1,9 @@
 /*
  * planner.c
- *		From kanon.scan in a query to the custom-scan node.
+ *		Replacing a call of kanon.scan in a query by the custom-scan node.
  *
- * Nothing has to be preloaded.  kanon.scan has a planner support function, which
- * PostgreSQL calls before it makes paths, and loading it loads this.
+ * The library need not be preloaded: kanon.scan has a planner support function (in
+ * tie.c), and PostgreSQL loads the library to call it before it makes paths.
  */
 #include "base/kanon.h"
 
@@ -49,7 +49,7 @@ const CustomScanMethods aview_scan_methods = {
 	.CreateCustomScanState = aview_create_scan_state,
 };
 
-/* The definition that kanon.scan is asked for: by its number, or by the view. */
+/* Return the number of the definition that an argument of kanon.scan names, as a number, a view or a name. */
 int32
 aview_id_of_argument(Oid type, Datum value)
 {
@@ -63,7 +63,7 @@ aview_id_of_argument(Oid type, Datum value)
 	return aview_id_by_name(name);
 }
 
-/* The definition that a call of kanon.scan names; 0 if it is not a constant. */
+/* Return the number of the definition that a call of kanon.scan names, or 0 if its argument is no constant. */
 int32
 aview_id_of_call(FuncExpr *call)
 {
@@ -74,7 +74,7 @@ aview_id_of_call(FuncExpr *call)
 	return aview_id_of_argument(argument->consttype, argument->constvalue);
 }
 
-/* The call of kanon.scan that is the one function of a relation; null if it is none. */
+/* Return the call of kanon.scan that a function relation consists of, or NULL if it is something else. */
 FuncExpr *
 aview_scan_call(List *functions)
 {
@@ -91,6 +91,7 @@ aview_scan_call(List *functions)
 	return name && strcmp(name, "scan") == 0 ? call : NULL;
 }
 
+/* Raise an error unless the call asks for the columns that the view has. */
 static void
 check_columns(RangeTblEntry *rte, const AView *aview)
 {
@@ -106,6 +107,7 @@ check_columns(RangeTblEntry *rte, const AView *aview)
 				 errmsg("the anonymization view has %d columns, but %d were asked for", aview->ncolumns, column)));
 }
 
+/* Replace the paths of a function relation that is a tied call of kanon.scan: the set_rel_pathlist hook. */
 static void
 add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -118,9 +120,20 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	call = rte->rtekind == RTE_FUNCTION && !rte->funcordinality ? aview_scan_call(rte->functions) : NULL;
 	if (call)
 		aview_refuse_locking(root, call);
-	/* Calls of the function itself remain that: nothing locks their definition before a cached plan is used. */
-	if (call == NULL || !aview_call_is_tied(call) || kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
+	if (call == NULL)
 		return;
+	/* Nothing locks the definition of an untied call before a cached plan is used. */
+	if (!aview_call_is_tied(call))
+	{
+		elog(DEBUG2, "kanon: scan stays a function: the call was not reached through its view");
+		return;
+	}
+	if (kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
+	{
+		elog(DEBUG2, "kanon: scan stays a function: %s",
+			 kanon_plan == CHOOSE_FUNCTION ? "kanon.plan asks for it" : "the relation refers to others laterally");
+		return;
+	}
 	id = aview_id_of_call(call);
 	if (id == 0)
 		return;
@@ -132,7 +145,7 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	aview_add_paths(root, rel, rti, aview);
 }
 
-/* The columns of the view, and its row as a whole where the query uses that. */
+/* Return the target list of the scan: the columns of the view, and its row as a whole where the query uses it. */
 static List *
 scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *tlist, List *clauses)
 {
@@ -164,12 +177,13 @@ scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *tlist, 
 	return result;
 }
 
+/* Make the custom-scan node of a path. */
 static Plan *
 plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	AView *aview = aview_load(intVal(linitial(path->custom_private)));
-	ScanPlan plan = intVal(lsecond(path->custom_private));
+	AView *aview = aview_load(intVal(list_nth(path->custom_private, PATH_AVIEW)));
+	ScanPlan plan = intVal(list_nth(path->custom_private, PATH_PLAN));
 	Conditions conditions;
 	List *parameters = NIL;
 	List *on_source = NIL;
@@ -193,7 +207,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	}
 	else
 	{
-		if (plan == PLAN_ANONYMIZE_FIRST && intVal(lthird(path->custom_private)))
+		if (plan == PLAN_ANONYMIZE_FIRST && intVal(list_nth(path->custom_private, PATH_SELECTS)))
 			on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		conditions.post = list_concat_unique_ptr(conditions.pre, conditions.post);
 		conditions.pre = NIL;
@@ -208,6 +222,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	return (Plan *) scan;
 }
 
+/* Define kanon.plan and install the planner hook. */
 void
 aview_planner_init(void)
 {

@@ -1,10 +1,11 @@
 /*
  * tie.c
- *		Which calls of kanon.scan were reached through their view, so that PostgreSQL
- *		checks the rights of whoever the view is read for.
+ *		Tying a call of kanon.scan to the view that it was reached through.
  *
- * All others are checked as what they are, calls of a function by whoever runs the
- * query: what cannot be tied is asked more, never less.
+ * PostgreSQL checks the reader's rights on a view where the query names the view.
+ * A call of kanon.scan that is part of such a view needs no check of its own; any
+ * other call is checked as a call by the current user.  So a call that cannot be
+ * tied is checked more strictly, never less.
  */
 #include "base/kanon.h"
 
@@ -21,19 +22,22 @@
 PG_FUNCTION_INFO_V1(kanon_scan_support);
 
 /*
- * A call of kanon.scan that was reached through the view carries this instead of
- * a position in the query text.  No text can produce it, and stored rules do not
- * keep positions.
+ * The location of a tied call, in place of its position in the query text.  No text
+ * can produce it, and stored rules do not keep positions.
  */
 #define REACHED_THROUGH_VIEW (-0x6b61)
 
+/* Return true if a call was reached through its view. */
 bool
 aview_call_is_tied(const FuncExpr *call)
 {
 	return call->location == REACHED_THROUGH_VIEW;
 }
 
-/* A view in a query, or the entry OLD that it left in its own, on which PostgreSQL checks whoever reads it. */
+/*
+ * Return true for the range table entry of a view: the view as a query names it, or
+ * the entry OLD in the view's own query.  PostgreSQL checks the reader's rights on it.
+ */
 static bool
 is_entry_of(const RangeTblEntry *rte, RTEKind kind, Oid view)
 {
@@ -41,12 +45,12 @@ is_entry_of(const RangeTblEntry *rte, RTEKind kind, Oid view)
 }
 
 /*
- * Published rows cannot be locked.  PostgreSQL drops a lock on a view over a
- * function in silence; we do not.  It leaves behind the right that it needs, which
- * is the one to change rows, too.
+ * Refuse FOR UPDATE and FOR SHARE on a view: published rows cannot be locked.
+ * PostgreSQL silently drops a lock on a view over a function, but leaves the
+ * right that the lock needs in the view's entry, which shows it.
  */
 static void
-refuse_locking(Query *query, RTEKind kind, Oid view)
+tie_refuse_locking(Query *query, RTEKind kind, Oid view)
 {
 	ListCell *cell;
 
@@ -63,15 +67,15 @@ refuse_locking(Query *query, RTEKind kind, Oid view)
 	}
 }
 
-/* Whom PostgreSQL asks for the right to read what a query names. */
+/* The roles whose rights are checked for the relations of a query. */
 typedef struct Readers
 {
-	Oid owner;
-	bool any;	/* is there anything to read? */
-	bool other; /* does anybody but the owner read it? */
+	Oid owner;	/* of the A-view */
+	bool any;	/* true if the query reads a relation */
+	bool other; /* true if a relation is read with the rights of another role than the owner */
 } Readers;
 
-/* What a view names is its owner's matter: there we do not look. */
+/* Collect the readers of a query.  The relations that a view names are read by the view's owner, and are not looked at. */
 static bool
 find_readers(Node *node, void *arg)
 {
@@ -97,8 +101,9 @@ find_readers(Node *node, void *arg)
 }
 
 /*
- * Does the view's owner, and nobody else, read the source of a query that looks
- * like an A-view's?  Conditions that PostgreSQL moves into it stand behind its own.
+ * Return true if the source of a query that looks like an A-view's is read with the
+ * rights of the view's owner only.  Conditions that PostgreSQL has moved into the
+ * query stand behind the view's own condition, which holds the source.
  */
 static bool
 is_read_by_owner(Query *query, const AView *aview)
@@ -113,15 +118,17 @@ is_read_by_owner(Query *query, const AView *aview)
 }
 
 /*
- * Is this the query of the view, as PostgreSQL put it in the view's place?  It has
- * nothing in its FROM but the call.  Before PostgreSQL 16 the view's entry OLD
- * stands there, too, and tells; a query that a rule on the view has put together
- * has more.  Since then, nothing names the view any more.  But its source is read by
- * its owner, and nobody can write that: such a query is this view's, or that of
- * another view that the same owner made of the same text, and gave to others.
+ * Return true if a query is the view's own, as PostgreSQL put it in the view's place.
  *
- * Left out, and so asked more, are views that read with their callers' rights, and
- * sources that read no relation.
+ * Its FROM has nothing but the call.  Before PostgreSQL 16 the view's entry OLD stands
+ * there, too, and identifies the view; a query that a rule on the view has put
+ * together has more entries.  From 16 on nothing in the query names the view.  But the
+ * relations of its source are read with the owner's rights, and no SQL text can ask
+ * for that: such a query comes from this view, or from another view that the same
+ * owner made from the same text and granted to others.
+ *
+ * Views that read with their callers' rights and sources that read no relation are not
+ * recognised, so that their calls are checked as calls by the current user.
  */
 static bool
 is_query_of_view(Query *query, const AView *aview)
@@ -141,8 +148,9 @@ is_query_of_view(Query *query, const AView *aview)
 }
 
 /*
- * kanon.scan's support function.  The call is seen here, and only here, inside the
- * query that it comes from, before that becomes part of another.
+ * Tie a call to its view: kanon.scan's planner support function.  This is the only
+ * place where the call is seen inside the query that it comes from, before the query
+ * becomes part of another one.
  */
 Datum
 kanon_scan_support(PG_FUNCTION_ARGS)
@@ -160,13 +168,13 @@ kanon_scan_support(PG_FUNCTION_ARGS)
 	if (aview == NULL || !is_query_of_view(simplify->root->parse, aview))
 		PG_RETURN_POINTER(NULL);
 	if (KANON_VIEWS_LEAVE_OLD)
-		refuse_locking(simplify->root->parse, RTE_RELATION, aview->view);
+		tie_refuse_locking(simplify->root->parse, RTE_RELATION, aview->view);
 	call = copyObject(simplify->fcall);
 	call->location = REACHED_THROUGH_VIEW;
 	PG_RETURN_POINTER(call);
 }
 
-/* Since PostgreSQL 16 the view's entry is in the query that names it: this one, or the one around it. */
+/* From PostgreSQL 16 on the view's entry is in the query that names the view: this one, or the one around it. */
 void
 aview_refuse_locking(PlannerInfo *root, FuncExpr *call)
 {
@@ -175,7 +183,7 @@ aview_refuse_locking(PlannerInfo *root, FuncExpr *call)
 	if (KANON_VIEWS_LEAVE_OLD || !aview_call_is_tied(call))
 		return;
 	view = aview_load(aview_id_of_call(call))->view;
-	refuse_locking(root->parse, RTE_SUBQUERY, view);
+	tie_refuse_locking(root->parse, RTE_SUBQUERY, view);
 	if (root->parent_root)
-		refuse_locking(root->parent_root->parse, RTE_SUBQUERY, view);
+		tie_refuse_locking(root->parent_root->parse, RTE_SUBQUERY, view);
 }

@@ -1,0 +1,43 @@
+-- Every refused optimization says why at DEBUG2, to readers of the source only.
+CREATE TABLE person (name text PRIMARY KEY, age int, job text, city text);
+INSERT INTO person SELECT 'p' || i, 20 + i % 40, 'job ' || i % 7, 'city ' || i % 100 FROM generate_series(1, 20000) i;
+CREATE INDEX ON person (job);
+ANALYZE person;
+SELECT kanon.create_interval_dgh('years', 0, '{5,10,20}');
+SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5);
+SELECT kanon.create_anonymization_view('people_block', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5,
+    block_size => 1000);
+SELECT kanon.create_anonymization_view('people_random', 'SELECT name, age, job, random() AS r FROM person', id => '{name}',
+    quasi_ids => '{"age": "years"}', k => 5);
+SELECT kanon.create_anonymization_view('people_witness', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5,
+    match => 'witness');
+
+SET client_min_messages = debug2;
+-- No condition, a condition on quasi-identifiers only, a condition that the source may not be asked for.
+SELECT count(*) FROM people WHERE age = 33;
+SELECT count(*) FROM people WHERE lower(job) = 'job 3';
+-- A block size, a source that is not stable, a witness beside a condition that selects, a setting.
+SELECT count(*) FROM people_block WHERE city = 'city 3';
+SELECT count(*) FROM people_random WHERE job = 'job 3' AND r > 2;
+SELECT count(*) > 0 FROM people_witness WHERE age <> 33 AND age > 30;
+SET kanon.plan = anonymize_first;
+SELECT count(*) FROM people WHERE city = 'city 3';
+RESET kanon.plan;
+-- Calls that stay calls of the function.
+SELECT count(*) FROM kanon.scan('people'::regclass) AS s (name text, age kanon.generalized, job text, city text);
+SET kanon.plan = function;
+SELECT count(*) FROM people WHERE city = 'city 3';
+RESET kanon.plan;
+RESET client_min_messages;
+
+-- A reader of the view alone is not told: the reason may depend on the source's statistics.
+CREATE ROLE aview_refused_analyst;
+GRANT SELECT ON people, people_block TO aview_refused_analyst;
+SET ROLE aview_refused_analyst;
+SET client_min_messages = debug2;
+SELECT count(*) FROM people WHERE age = 33;
+SELECT count(*) FROM people_block WHERE city = 'city 3';
+RESET client_min_messages;
+RESET ROLE;
+DROP VIEW people, people_block, people_random, people_witness;
+DROP ROLE aview_refused_analyst;
