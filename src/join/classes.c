@@ -1,9 +1,14 @@
 /*
  * classes.c
- *		Which classes of rows join with which.
+ *		Finding the classes of inner rows that a class of outer rows joins with.
  *
- * A class is a combination of numbers of values, one for each clause.  With one
- * clause, classes are values and their matches all there is to know.
+ * A class is a combination of values, one for each clause, and the values are
+ * numbered by matches.c.  With one clause, a class is a value, and this file only
+ * hands on what matches.c says.
+ *
+ * With several clauses, the inner classes are ordered by their value for each clause.
+ * For an outer class, the clause with the fewest matching inner classes guides the
+ * search, and the other clauses are checked for each class that it finds.
  */
 #include "base/kanon.h"
 
@@ -16,9 +21,10 @@
 
 #include "join/matches.h"
 
+/* A class that has been numbered. */
 typedef struct ClassEntry
 {
-	int *values;
+	int *values; /* numbers of values, one per clause */
 	uint32 hash;
 	int32 number;
 	char status;
@@ -26,8 +32,9 @@ typedef struct ClassEntry
 
 #define NVALUES(tb) (*(const int *) (tb)->private_data)
 
+/* Hash the numbers of a class's values. */
 static inline uint32
-hash_values(const int *values, int count)
+class_hash_values(const int *values, int count)
 {
 	uint32 hash = 0;
 
@@ -40,7 +47,7 @@ hash_values(const int *values, int count)
 #define SH_ELEMENT_TYPE ClassEntry
 #define SH_KEY_TYPE int *
 #define SH_KEY values
-#define SH_HASH_KEY(tb, k) hash_values(k, NVALUES(tb))
+#define SH_HASH_KEY(tb, k) class_hash_values(k, NVALUES(tb))
 #define SH_EQUAL(tb, a, b) (memcmp(a, b, NVALUES(tb) * sizeof(int)) == 0)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
@@ -49,42 +56,43 @@ hash_values(const int *values, int count)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Inner classes by their value for one clause. */
+/* Inner classes in the order of their value for one clause. */
 typedef struct ByValue
 {
-	int *starts; /* where those with each value start in order, and where the last end */
-	int *order;
+	int *starts; /* per value, its first class in order; then the end of the last */
+	int *order;	 /* numbers of classes */
 } ByValue;
 
 struct Classes
 {
 	int nclauses;
-	bool one_is_enough;
-	Matches **matches; /* of each clause */
-	int *numbers;	   /* room for a row's values */
+	bool one_is_enough; /* one match of an outer class is enough */
+	Matches **matches;	/* per clause */
+	int *numbers;		/* work space: the numbers of a row's values */
 
-	/* With more than one clause. */
+	/* The inner classes; only with several clauses. */
 	struct class_hash *inner_seen;
 	int ninner;
 	int room;
-	int *inner; /* each class's values */
-	ByValue *by_value;
+	int *inner;		   /* nclauses numbers of values per class */
+	ByValue *by_value; /* per clause; NULL before the last inner row was added */
 
-	/* What is known of outer classes; started anew when it is too large. */
+	/* The outer classes met so far; all of them are forgotten when they take too much memory. */
 	MemoryContext cache;
-	bool grew; /* since its size was last looked at */
+	bool grew; /* true if a class came since the size was last checked */
 	int nouter;
-	MemoryContext own_cache;
+	MemoryContext own_cache; /* a child of cache, for the members below; only with several clauses */
 	struct class_hash *outer_seen;
 	int outer_room;
-	MatchList *lists;			   /* by the number of an outer class */
-	const MatchList **value_lists; /* of the outer class at hand, for each clause */
+	MatchList *lists;			   /* the matching inner classes, per outer class */
+	const MatchList **value_lists; /* work space: per clause, the matching values of an outer class */
 };
 
 #define FIRST_CLASSES 64
 
+/* Start without any outer class. */
 static void
-start_outer(Classes *classes)
+start_outer_classes(Classes *classes)
 {
 	MemoryContext old = MemoryContextSwitchTo(classes->own_cache);
 
@@ -94,11 +102,13 @@ start_outer(Classes *classes)
 	MemoryContextSwitchTo(old);
 }
 
+/* Create an empty set of classes for some clauses. */
 Classes *
 classes_create(const JoinClause *clauses, int nclauses, bool one_is_enough)
 {
 	Classes *classes = palloc0(sizeof(Classes));
 
+	Assert(nclauses > 0);
 	classes->nclauses = nclauses;
 	classes->one_is_enough = one_is_enough;
 	classes->cache = AllocSetContextCreate(CurrentMemoryContext, "kanon outer values", ALLOCSET_SMALL_SIZES);
@@ -113,13 +123,13 @@ classes_create(const JoinClause *clauses, int nclauses, bool one_is_enough)
 	classes->inner_seen = class_create(CurrentMemoryContext, FIRST_CLASSES, &classes->nclauses);
 	classes->room = FIRST_CLASSES;
 	classes->inner = palloc(classes->room * nclauses * sizeof(int));
-	start_outer(classes);
+	start_outer_classes(classes);
 	return classes;
 }
 
-/* The number of a class among those seen, as many as count. */
+/* Return the number of a class; a class that was not seen before gets the next number, count. */
 static int
-number_of(struct class_hash *seen, int *values, int count)
+class_number(struct class_hash *seen, int *values, int count)
 {
 	bool found;
 	ClassEntry *entry = class_insert(seen, values, &found);
@@ -133,16 +143,18 @@ number_of(struct class_hash *seen, int *values, int count)
 	return entry->number;
 }
 
+/* Return the number of an inner row's class. */
 int
 classes_add_inner(Classes *classes, const Datum *values)
 {
 	int number;
 
+	Assert(classes->by_value == NULL);
 	if (classes->nclauses == 1)
 		return matches_add_inner(classes->matches[0], values[0]);
 	for (int i = 0; i < classes->nclauses; i++)
 		classes->numbers[i] = matches_add_inner(classes->matches[i], values[i]);
-	number = number_of(classes->inner_seen, classes->numbers, classes->ninner);
+	number = class_number(classes->inner_seen, classes->numbers, classes->ninner);
 	if (number < classes->ninner)
 		return number;
 	if (classes->ninner == classes->room)
@@ -155,18 +167,21 @@ classes_add_inner(Classes *classes, const Datum *values)
 	return number;
 }
 
+/* Return the number of inner classes. */
 int
 classes_count_inner(const Classes *classes)
 {
 	return classes->nclauses == 1 ? matches_count_inner(classes->matches[0]) : classes->ninner;
 }
 
+/* Return the number of an inner class's value for a clause. */
 static inline int
-value_of(const Classes *classes, int number, int clause)
+class_value(const Classes *classes, int number, int clause)
 {
 	return classes->inner[(Size) number * classes->nclauses + clause];
 }
 
+/* Order the inner classes by their value for a clause. */
 static void
 order_classes(Classes *classes, int clause)
 {
@@ -175,15 +190,16 @@ order_classes(Classes *classes, int clause)
 
 	by->starts = palloc_extended((Size) (nvalues + 2) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	by->order = palloc_extended((Size) Max(classes->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
-	/* Counted two places on and moved one place back as they are filled, the starts end up where they belong. */
+	/* A counting sort, as in order_inner(). */
 	for (int i = 0; i < classes->ninner; i++)
-		by->starts[value_of(classes, i, clause) + 2]++;
+		by->starts[class_value(classes, i, clause) + 2]++;
 	for (int value = 2; value < nvalues + 2; value++)
 		by->starts[value] += by->starts[value - 1];
 	for (int i = 0; i < classes->ninner; i++)
-		by->order[by->starts[value_of(classes, i, clause) + 1]++] = i;
+		by->order[by->starts[class_value(classes, i, clause) + 1]++] = i;
 }
 
+/* Prepare for searching, after the last inner row. */
 void
 classes_close_inner(Classes *classes)
 {
@@ -194,7 +210,7 @@ classes_close_inner(Classes *classes)
 		order_classes(classes, i);
 }
 
-/* How many inner classes have a value that the outer class matches in one clause. */
+/* Return how many inner classes match the present outer class by one clause. */
 static int64
 count_classes(const Classes *classes, int clause)
 {
@@ -207,7 +223,7 @@ count_classes(const Classes *classes, int clause)
 	return count;
 }
 
-/* The clause by which the outer class at hand matches the fewest. */
+/* Return the clause by which the present outer class matches the fewest inner classes. */
 static int
 choose_guide(const Classes *classes)
 {
@@ -227,6 +243,7 @@ choose_guide(const Classes *classes)
 	return guide;
 }
 
+/* Return true if a list, which is in ascending order, has a number. */
 static bool
 has_number(const MatchList *list, int number)
 {
@@ -245,18 +262,19 @@ has_number(const MatchList *list, int number)
 	return lo < list->count && list->values[lo] == number;
 }
 
-/* Does an inner class match by the other clauses, too? */
+/* Return true if an inner class matches the present outer class by all clauses but the guide. */
 static bool
 matches_all(const Classes *classes, int guide, int number)
 {
 	for (int i = 0; i < classes->nclauses; i++)
 	{
-		if (i != guide && !has_number(classes->value_lists[i], value_of(classes, number, i)))
+		if (i != guide && !has_number(classes->value_lists[i], class_value(classes, number, i)))
 			return false;
 	}
 	return true;
 }
 
+/* Append an inner class to a list. */
 static void
 append_class(MatchList *list, int number, int *room)
 {
@@ -268,7 +286,7 @@ append_class(MatchList *list, int number, int *room)
 	list->values[list->count++] = number;
 }
 
-/* Lists the inner classes that match the outer one at hand. */
+/* List the inner classes that match the present outer class, whose value_lists are set. */
 static void
 find_classes(Classes *classes, MatchList *list)
 {
@@ -295,9 +313,9 @@ find_classes(Classes *classes, MatchList *list)
 	}
 }
 
-/* Forgets what is known of outer classes if it takes more memory than is allowed. */
+/* Forget all outer classes if they take more memory than a hash table may. */
 static void
-keep_small(Classes *classes)
+limit_outer_classes(Classes *classes)
 {
 	classes->grew = false;
 	if (MemoryContextMemAllocated(classes->cache, true) <= get_hash_memory_limit())
@@ -308,12 +326,12 @@ keep_small(Classes *classes)
 	if (classes->nclauses == 1)
 		return;
 	MemoryContextReset(classes->own_cache);
-	start_outer(classes);
+	start_outer_classes(classes);
 }
 
-/* A class that was not seen before; its values are numbered. */
+/* Find the matches of an outer class that was not seen before; numbers holds its values. */
 static void
-describe_outer(Classes *classes)
+match_outer_class(Classes *classes)
 {
 	MemoryContext old = MemoryContextSwitchTo(classes->own_cache);
 
@@ -328,6 +346,7 @@ describe_outer(Classes *classes)
 	MemoryContextSwitchTo(old);
 }
 
+/* Return the number of an outer row's class, which is nouter for a new class. */
 static int
 number_outer(Classes *classes, const Datum *values)
 {
@@ -335,21 +354,23 @@ number_outer(Classes *classes, const Datum *values)
 		return matches_add_outer(classes->matches[0], values[0]);
 	for (int i = 0; i < classes->nclauses; i++)
 		classes->numbers[i] = matches_add_outer(classes->matches[i], values[i]);
-	return number_of(classes->outer_seen, classes->numbers, classes->nouter);
+	return class_number(classes->outer_seen, classes->numbers, classes->nouter);
 }
 
+/* Return the inner classes that an outer row joins with. */
 const MatchList *
 classes_of_outer(Classes *classes, const Datum *values)
 {
 	int number;
 
+	Assert(classes->nclauses == 1 || classes->by_value != NULL);
 	if (classes->grew)
-		keep_small(classes);
+		limit_outer_classes(classes);
 	number = number_outer(classes, values);
 	if (number == classes->nouter)
 	{
 		if (classes->nclauses > 1)
-			describe_outer(classes);
+			match_outer_class(classes);
 		classes->nouter++;
 		classes->grew = true;
 	}

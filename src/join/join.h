@@ -2,29 +2,29 @@
  * join.h
  *		Joins by AVLIKE that do not compare every pair of rows.
  *
- * AVLIKE is no equality, so PostgreSQL could only try all pairs.  This node keeps
- * the inner rows by the values that they are joined by, and finds those that an
- * outer row joins with once per class of rows with the same values.  Where the inner rows do not fit into
- * memory, it takes as many as fit, meets them with all outer rows, and goes on:
- * outer rows are kept for that, and it is noted who has found a partner.
+ * AVLIKE is no equality, so that PostgreSQL itself could only compare all pairs of
+ * rows.  This node finds the inner rows that an outer row joins with once per class of
+ * outer rows with the same values.  Where the inner rows do not fit into memory, it
+ * loads as many as fit, joins them with all outer rows, and goes on with the next;
+ * join_exec.c says how.
  */
 #ifndef KANON_JOIN_H
 #define KANON_JOIN_H
 
 #include "nodes/extensible.h"
 
-/* custom_exprs: the clauses, all of them operators, and what else makes a pair one. */
-enum
+/* The members of custom_exprs, each a List. */
+enum JoinExprs
 {
-	JOIN_KEYS,
-	JOIN_FILTER,
+	JOIN_KEYS,	/* the clauses that join the sides, all of them OpExprs */
+	JOIN_FILTER /* the other conditions that two rows must satisfy to be joined */
 };
 
-/* custom_private: the JoinType, and for each clause whether its left side is the outer one. */
-enum
+/* The members of custom_private. */
+enum JoinPrivate
 {
-	JOIN_KIND,
-	JOIN_SIDES,
+	JOIN_KIND, /* Integer: JoinType */
+	JOIN_SIDES /* List of integers, one per clause: 1 if the left side is the outer one */
 };
 
 extern const CustomScanMethods avlike_join_methods;

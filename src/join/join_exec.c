@@ -1,6 +1,14 @@
 /*
  * join_exec.c
  *		The AVLIKE join at run time.
+ *
+ * As many inner rows as fit into memory are loaded, ordered by their class (see
+ * classes.h), and meet all outer rows; then the next inner rows are loaded.  With
+ * more than one load the outer rows are kept in a tuplestore, beside a bit each that
+ * says whether the row has found a partner.
+ *
+ * The scan slot holds the joined row: the outer columns first, then the inner ones.
+ * join_show_row() and join_show_inner() fill in one side each.
  */
 #include "base/kanon.h"
 
@@ -20,6 +28,7 @@
 #include "join/classes.h"
 #include "join/join.h"
 
+/* Create the node's state, all zeros but for its methods. */
 Node *
 avlike_join_create_state(CustomScan *scan)
 {
@@ -30,6 +39,7 @@ avlike_join_create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
+/* Set up the clauses that the sides are joined by, and the filter. */
 static void
 begin_keys(AvlikeJoinState *state, const CustomScan *scan)
 {
@@ -58,11 +68,12 @@ begin_keys(AvlikeJoinState *state, const CustomScan *scan)
 }
 
 /*
- * The inner columns that the filter, what is asked of joined rows and the target
- * list look at.  Without a projection, the join's own row goes on, with all of it.
+ * Find the inner columns that the filter, the conditions on joined rows and the
+ * target list use.  Without a projection the joined row itself is handed on, so that
+ * all columns are used.
  */
 static void
-find_wanted(AvlikeJoinState *state, const CustomScan *scan)
+find_wanted_inner(AvlikeJoinState *state, const CustomScan *scan)
 {
 	int ninner = ExecGetResultType(state->inner)->natts;
 	Bitmapset *used = NULL;
@@ -80,12 +91,14 @@ find_wanted(AvlikeJoinState *state, const CustomScan *scan)
 	}
 }
 
+/* Return the type of the join of a plan. */
 static JoinType
 join_type(const CustomScan *scan)
 {
 	return intVal(list_nth(scan->custom_private, JOIN_KIND));
 }
 
+/* Set up the node and both sides. */
 static void
 begin_join(CustomScanState *node, EState *estate, int eflags)
 {
@@ -98,7 +111,7 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	node->custom_ps = list_make2(state->outer, state->inner);
 	state->nouter = ExecGetResultType(state->outer)->natts;
 	begin_keys(state, scan);
-	find_wanted(state, scan);
+	find_wanted_inner(state, scan);
 	state->shows_pairs = type != JOIN_ANTI;
 	state->stops_at_first = type == JOIN_SEMI || type == JOIN_ANTI;
 	state->keeps_outer = type == JOIN_LEFT || type == JOIN_FULL || type == JOIN_ANTI;
@@ -110,20 +123,22 @@ begin_join(CustomScanState *node, EState *estate, int eflags)
 	state->is_first = true;
 }
 
-/* The columns from one to before another, of a side that has no row for this. */
+/* Fill the columns of a side without a row, from `from` up to before `to`, with NULL. */
 static void
 show_nulls(AvlikeJoinState *state, int from, int to)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
+	Assert(from >= 0 && from <= to && to <= slot->tts_tupleDescriptor->natts);
 	memset(slot->tts_values + from, 0, (to - from) * sizeof(Datum));
 	memset(slot->tts_isnull + from, true, (to - from) * sizeof(bool));
 }
 
-/* Goes to one of the classes that match the outer row. */
+/* Go to one of the inner classes that match the outer row, or past the last one. */
 static void
 go_to_match(AvlikeJoinState *state, int match)
 {
+	Assert(match >= 0 && match <= state->matches->count);
 	state->match = match;
 	if (match == state->matches->count)
 		return;
@@ -131,9 +146,9 @@ go_to_match(AvlikeJoinState *state, int match)
 	state->end = state->starts[state->matches->values[match] + 1];
 }
 
-/* Finds the matches of the outer row that is shown; false if it has none. */
+/* Find the inner classes that match the outer row in the scan slot; return false if there are none. */
 static bool
-find_matches(AvlikeJoinState *state)
+find_matches_of_outer(AvlikeJoinState *state)
 {
 	MemoryContext old;
 
@@ -150,7 +165,7 @@ find_matches(AvlikeJoinState *state)
 	return state->matches != NULL;
 }
 
-/* The next outer row from the plan; kept, if more inner rows are to meet it. */
+/* Return the next outer row from the plan, and keep it if more inner rows are still to be loaded. */
 static TupleTableSlot *
 read_outer(AvlikeJoinState *state)
 {
@@ -175,6 +190,7 @@ read_outer(AvlikeJoinState *state)
 	return row;
 }
 
+/* Return the next outer row, from the plan or from the rows that were kept, or NULL after the last. */
 static TupleTableSlot *
 fetch_outer(AvlikeJoinState *state)
 {
@@ -186,7 +202,10 @@ fetch_outer(AvlikeJoinState *state)
 	return NULL;
 }
 
-/* The next outer row that has something to do with the inner rows at hand, or that comes in any case. */
+/*
+ * Show the next outer row that matches one of the loaded inner rows, or that is part
+ * of the result without a match; return false after the last.
+ */
 static bool
 next_outer(AvlikeJoinState *state)
 {
@@ -199,18 +218,19 @@ next_outer(AvlikeJoinState *state)
 			return false;
 		state->number++;
 
+		Assert(state->is_first || state->number <= (int64) state->found_size * 8);
 		state->has_partner = !state->is_first && (state->found[number / 8] & (1 << number % 8));
 		if (state->has_partner && state->stops_at_first)
 			continue;
 		state->outer_row = row;
 		join_show_row(state, row, 0);
-		if (find_matches(state) || (state->keeps_outer && state->is_last))
+		if (find_matches_of_outer(state) || (state->keeps_outer && state->is_last))
 			return true;
 		ResetExprContext(state->css.ss.ps.ps_ExprContext);
 	}
 }
 
-/* The next inner row that matches the outer one; -1 after the last. */
+/* Return the next loaded inner row that matches the outer row, or -1 after the last. */
 static inline int
 next_match(AvlikeJoinState *state)
 {
@@ -224,7 +244,7 @@ next_match(AvlikeJoinState *state)
 	return -1;
 }
 
-/* Do the two rows that are shown satisfy the other conditions, too? */
+/* Return true if the two rows in the scan slot satisfy the filter. */
 static bool
 is_pair(AvlikeJoinState *state)
 {
@@ -239,7 +259,7 @@ is_pair(AvlikeJoinState *state)
 	return result;
 }
 
-/* Shows the next inner row that the outer one is joined with; false after the last. */
+/* Show the next inner row that is joined with the outer row, and note that both have a partner; return false after the last. */
 static bool
 next_partner(AvlikeJoinState *state)
 {
@@ -262,7 +282,7 @@ next_partner(AvlikeJoinState *state)
 	return false;
 }
 
-/* Shows the next inner row that has met all outer ones and found none to join with. */
+/* Show the next loaded inner row that has met all outer rows and has no partner; return false after the last. */
 static bool
 next_lonely(AvlikeJoinState *state)
 {
@@ -275,7 +295,7 @@ next_lonely(AvlikeJoinState *state)
 	return true;
 }
 
-/* The outer side from its first row on. */
+/* Prepare for reading the outer side from its first row on. */
 static void
 restart_outer(AvlikeJoinState *state)
 {
@@ -284,10 +304,11 @@ restart_outer(AvlikeJoinState *state)
 	state->lonely = 0;
 }
 
-/* The next inner rows, which meet all outer ones again. */
+/* Load the next inner rows, and let them meet all outer rows that were kept. */
 static void
 next_chunk(AvlikeJoinState *state)
 {
+	Assert(!state->is_last);
 	state->is_first = false;
 	join_load_inner(state);
 	if (state->kept)
@@ -295,7 +316,10 @@ next_chunk(AvlikeJoinState *state)
 	restart_outer(state);
 }
 
-/* Shows the next row that comes of the outer row at hand; false if there is none. */
+/*
+ * Show the next joined row of the present outer row; return false if there is none.
+ * Clears has_outer when the outer row is done.
+ */
 static bool
 next_of_outer(AvlikeJoinState *state)
 {
@@ -311,7 +335,11 @@ next_of_outer(AvlikeJoinState *state)
 	return true;
 }
 
-/* Whoever took the last row may have made it its own; the next one is not, though half of it is the same. */
+/*
+ * Make the scan slot ours again.  The parent node may have materialized the last
+ * joined row, so that the slot holds a copy; the outer half of the next row would
+ * be missing from a cleared slot, and is filled in again.
+ */
 static void
 take_back_row(AvlikeJoinState *state)
 {
@@ -324,9 +352,9 @@ take_back_row(AvlikeJoinState *state)
 		join_show_row(state, state->outer_row, 0);
 }
 
-/* The next row of the join, before what is asked of its rows afterwards. */
+/* Return the next joined row, before the conditions on joined rows are checked; an empty slot after the last. */
 static TupleTableSlot *
-next_row(ScanState *node)
+next_joined_row(ScanState *node)
 {
 	AvlikeJoinState *state = (AvlikeJoinState *) node;
 
@@ -341,7 +369,7 @@ next_row(ScanState *node)
 				return node->ss_ScanTupleSlot;
 			continue;
 		}
-		/* Nothing may come of outer rows, but the chunks to come want to meet them. */
+		/* Even where the loaded rows match nothing, the outer rows must be read: rows loaded later meet them. */
 		if (!state->outer_done && (state->nrows > 0 || state->keeps_outer || !state->is_last))
 			state->has_outer = next_outer(state);
 		state->outer_done = !state->has_outer;
@@ -355,19 +383,21 @@ next_row(ScanState *node)
 	}
 }
 
-/* There is nothing to check again: such joins are not planned where rows may have changed. */
+/* Accept a row for EvalPlanQual: such joins are planned only where no row is locked or changed. */
 static bool
-recheck_row(ScanState *node, TupleTableSlot *slot)
+recheck_joined_row(ScanState *node, TupleTableSlot *slot)
 {
 	return true;
 }
 
+/* Return the next row of the join. */
 static TupleTableSlot *
 exec_join(CustomScanState *node)
 {
-	return ExecScan(&node->ss, next_row, recheck_row);
+	return ExecScan(&node->ss, next_joined_row, recheck_joined_row);
 }
 
+/* Free the outer rows that were kept. */
 static void
 forget_outer(AvlikeJoinState *state)
 {
@@ -379,6 +409,7 @@ forget_outer(AvlikeJoinState *state)
 	state->found_size = 0;
 }
 
+/* End the node and both sides. */
 static void
 end_join(CustomScanState *node)
 {
@@ -389,6 +420,7 @@ end_join(CustomScanState *node)
 	ExecEndNode(state->inner);
 }
 
+/* Rescan a side, now or, if its parameters have changed, when its next row is read. */
 static void
 rescan_side(AvlikeJoinState *state, PlanState *side)
 {
@@ -398,6 +430,7 @@ rescan_side(AvlikeJoinState *state, PlanState *side)
 		ExecReScan(side);
 }
 
+/* Start again; loaded inner rows stay if all of them were loaded and they have not changed. */
 static void
 rescan_join(CustomScanState *node)
 {
@@ -406,7 +439,6 @@ rescan_join(CustomScanState *node)
 
 	if (node->ss.ps.chgParam)
 		UpdateChangedParamSet(state->inner, node->ss.ps.chgParam);
-	/* All inner rows are at hand, and the same as before? */
 	keep = state->loaded && state->is_first && state->is_last && state->inner->chgParam == NULL;
 	if (!keep)
 		rescan_side(state, state->inner);
@@ -420,6 +452,7 @@ rescan_join(CustomScanState *node)
 	ExecScanReScan(&node->ss);
 }
 
+/* Return the name of a join type for EXPLAIN. */
 static const char *
 join_name(JoinType type)
 {
@@ -440,6 +473,7 @@ join_name(JoinType type)
 	}
 }
 
+/* Show clauses under a label, unless there are none. */
 static void
 explain_clauses(const char *name, List *clauses, List *context, ExplainState *es)
 {
@@ -447,6 +481,7 @@ explain_clauses(const char *name, List *clauses, List *context, ExplainState *es
 		ExplainPropertyText(name, deparse_expression((Node *) make_ands_explicit(clauses), context, true, false), es);
 }
 
+/* Show the node in EXPLAIN. */
 static void
 explain_join(CustomScanState *node, List *ancestors, ExplainState *es)
 {

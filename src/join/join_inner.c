@@ -1,7 +1,7 @@
 /*
  * join_inner.c
- *		The inner rows of an AVLIKE join: as many as fit into memory, by the values
- *		that they are joined by.
+ *		The inner rows of an AVLIKE join: loading as many as fit into memory, in the
+ *		order of their classes.
  */
 #include "base/kanon.h"
 
@@ -14,12 +14,14 @@
 
 #include "join/classes.h"
 
+/* Put a row of one side into the scan slot. */
 void
 join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 	int natts = row->tts_tupleDescriptor->natts;
 
+	Assert(from + natts <= slot->tts_tupleDescriptor->natts);
 	slot_getallattrs(row);
 	memcpy(slot->tts_values + from, row->tts_values, natts * sizeof(Datum));
 	memcpy(slot->tts_isnull + from, row->tts_isnull, natts * sizeof(bool));
@@ -27,6 +29,7 @@ join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
 		ExecStoreVirtualTuple(slot);
 }
 
+/* Put the used columns of a loaded inner row into the scan slot. */
 void
 join_show_inner(AvlikeJoinState *state, int row)
 {
@@ -38,6 +41,7 @@ join_show_inner(AvlikeJoinState *state, int row)
 		ExecStoreMinimalTuple(state->rows[row], inner, false);
 		slot_getsomeattrs(inner, state->wanted[state->nwanted - 1] + 1);
 	}
+	Assert(row >= 0 && row < state->nrows);
 	for (int i = 0; i < state->nwanted; i++)
 	{
 		slot->tts_values[state->nouter + state->wanted[i]] = inner->tts_values[state->wanted[i]];
@@ -47,6 +51,7 @@ join_show_inner(AvlikeJoinState *state, int row)
 		ExecStoreVirtualTuple(slot);
 }
 
+/* Evaluate the clauses' expressions of one side for the row in the scan slot. */
 bool
 join_evaluate(AvlikeJoinState *state, ExprState **keys)
 {
@@ -63,8 +68,9 @@ join_evaluate(AvlikeJoinState *state, ExprState **keys)
 	return true;
 }
 
+/* Make room for one more inner row. */
 static void
-make_room(AvlikeJoinState *state)
+join_make_room(AvlikeJoinState *state)
 {
 	if (state->nrows < state->room)
 		return;
@@ -75,9 +81,9 @@ make_room(AvlikeJoinState *state)
 								: palloc(state->room * sizeof(int));
 }
 
-/* The class of the inner row that is shown. */
+/* Return the class of the inner row in the scan slot, or NO_CLASS if it joins with nothing. */
 static int
-find_class(AvlikeJoinState *state)
+find_inner_class(AvlikeJoinState *state)
 {
 	MemoryContext old;
 	int number;
@@ -90,31 +96,35 @@ find_class(AvlikeJoinState *state)
 	return number;
 }
 
-/* Keeps an inner row. */
+/* Load an inner row, unless it joins with nothing and is not part of the result without a partner. */
 static void
 add_inner(AvlikeJoinState *state, TupleTableSlot *row)
 {
 	int class;
 
 	join_show_row(state, row, state->nouter);
-	class = find_class(state);
+	class = find_inner_class(state);
 	if (class == NO_CLASS && !state->keeps_inner)
 		return;
-	make_room(state);
+	join_make_room(state);
 	state->class[state->nrows] = class;
 	state->rows[state->nrows++] = ExecCopySlotMinimalTuple(row);
 }
 
-/* Orders the rows by their class. */
+/* Order the loaded rows by their class, rows without a class last; sets rows and starts. */
 static void
-order_rows(AvlikeJoinState *state)
+order_inner(AvlikeJoinState *state)
 {
 	int nclasses = classes_count_inner(state->classes);
 	MinimalTuple *rows = palloc_extended(Max(state->nrows, 1) * sizeof(MinimalTuple), MCXT_ALLOC_HUGE);
 	int *starts = palloc_extended((Size) (nclasses + 3) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 #define CLASS(row) (state->class[row] == NO_CLASS ? nclasses : state->class[row])
-	/* Counted two places on and moved one place back as they are filled, the starts end up where they belong. */
+	/*
+	 * A counting sort.  The rows of class c are counted in starts[c + 2]; after summing
+	 * up, starts[c + 1] is where class c begins, and filling the class moves it on to
+	 * where class c + 1 begins, which is what starts[c + 1] has to say in the end.
+	 */
 	for (int row = 0; row < state->nrows; row++)
 		starts[CLASS(row) + 2]++;
 	for (int i = 2; i < nclasses + 3; i++)
@@ -122,6 +132,7 @@ order_rows(AvlikeJoinState *state)
 	for (int row = 0; row < state->nrows; row++)
 		rows[starts[CLASS(row) + 1]++] = state->rows[row];
 #undef CLASS
+	Assert(starts[nclasses + 1] == state->nrows);
 	if (state->nrows > 0)
 	{
 		pfree(state->rows);
@@ -131,9 +142,9 @@ order_rows(AvlikeJoinState *state)
 	state->starts = starts;
 }
 
-/* The next inner row into the chunk, which alone is in its memory; false after the last. */
+/* Load the next inner row; return false after the last.  Nothing else is allocated in the chunk's context. */
 static bool
-take_inner(AvlikeJoinState *state)
+load_next_inner(AvlikeJoinState *state)
 {
 	TupleTableSlot *row = ExecProcNode(state->inner);
 	MemoryContext old;
@@ -147,6 +158,7 @@ take_inner(AvlikeJoinState *state)
 	return true;
 }
 
+/* Load inner rows until the memory is full or there are no more. */
 void
 join_load_inner(AvlikeJoinState *state)
 {
@@ -160,12 +172,12 @@ join_load_inner(AvlikeJoinState *state)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		state->is_last = !take_inner(state);
+		state->is_last = !load_next_inner(state);
 	} while (!state->is_last &&
 			 (state->nrows % 256 != 255 || MemoryContextMemAllocated(state->chunk, true) <= get_hash_memory_limit()));
 	old = MemoryContextSwitchTo(state->chunk);
 	classes_close_inner(state->classes);
-	order_rows(state);
+	order_inner(state);
 	if (state->keeps_inner)
 		state->partner = palloc_extended(Max(state->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	state->loaded = true;

@@ -29,10 +29,17 @@ const CustomScanMethods avlike_join_methods = {
 	.CreateCustomScanState = avlike_join_create_state,
 };
 
+/* The members of a path's custom_private. */
+enum JoinPathPrivate
+{
+	JOIN_PATH_KIND,	  /* Integer: JoinType */
+	JOIN_PATH_CLAUSES /* List of RestrictInfos */
+};
+
 static set_join_pathlist_hook_type next_join_pathlist_hook = NULL;
 static bool enable_avlike_join = true;
 
-/* Is this a function of ours that says AVLIKE? */
+/* Return true for a function kanon.avlike. */
 static bool
 is_avlike(Oid function)
 {
@@ -44,7 +51,7 @@ is_avlike(Oid function)
 	return name && strcmp(name, "avlike") == 0;
 }
 
-/* Does a clause say that a value of one side is AVLIKE one of the other? */
+/* Return true if a clause joins a value of one side with a value of the other by AVLIKE, and say which is which. */
 static bool
 joins_by_avlike(const RestrictInfo *info, const RelOptInfo *outer, const RelOptInfo *inner, bool *outer_is_left)
 {
@@ -59,21 +66,25 @@ joins_by_avlike(const RestrictInfo *info, const RelOptInfo *outer, const RelOptI
 	return bms_is_subset(info->left_relids, inner->relids) && bms_is_subset(info->right_relids, outer->relids);
 }
 
-/* Conditions of an outer join make pairs; those that were written after it, in WHERE, only pass or drop its rows. */
+/*
+ * Return true if a condition decides which rows are joined.  A condition of WHERE above
+ * an outer join only drops rows that were joined before.
+ */
 static bool
 makes_pairs(RestrictInfo *info, JoinType jointype, const RelOptInfo *joinrel)
 {
 	return !IS_OUTER_JOIN(jointype) || !RINFO_IS_PUSHED_DOWN(info, joinrel->relids);
 }
 
-/* What a join does with its conditions. */
+/* The conditions of a join, each a List of RestrictInfos. */
 typedef struct JoinConditions
 {
-	List *keys;	  /* by AVLIKE */
-	List *filter; /* others that make pairs */
-	List *after;  /* on rows of the join */
+	List *keys;	  /* join the sides by AVLIKE */
+	List *filter; /* others that two rows must satisfy to be joined */
+	List *after;  /* on joined rows */
 } JoinConditions;
 
+/* Split the conditions of a join by their use. */
 static void
 split_conditions(List *clauses, JoinType jointype, const RelOptInfo *joinrel, CustomPath *path, JoinConditions *conditions)
 {
@@ -96,7 +107,7 @@ split_conditions(List *clauses, JoinType jointype, const RelOptInfo *joinrel, Cu
 	}
 }
 
-/* Both sides once, each value's matches once, and what comes out of it. */
+/* Set the costs of a join: reading both sides once, finding matches once per value, and joining the rows. */
 static void
 cost_join(PlannerInfo *root, CustomPath *path, const JoinConditions *conditions)
 {
@@ -111,20 +122,22 @@ cost_join(PlannerInfo *root, CustomPath *path, const JoinConditions *conditions)
 							path->path.rows * (cpu_tuple_cost + list_length(conditions->keys) * cpu_operator_cost + qual.per_tuple);
 }
 
+/* Return true if there is a path that needs no parameters. */
 static bool
 is_usable(const Path *path)
 {
 	return path && path->param_info == NULL;
 }
 
+/* Add the path of an AVLIKE join of two relations, if they are joined by AVLIKE. */
 static void
-add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+add_avlike_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 			  JoinPathExtraData *extra)
 {
 	CustomPath *path;
 	JoinConditions conditions;
 
-	/* Conditions without columns would get lost: PostgreSQL checks them apart, but only for joins of its own. */
+	/* Conditions without columns would get lost: PostgreSQL evaluates them in nodes above its own joins only. */
 	if (!is_usable(outer->cheapest_total_path) || !is_usable(inner->cheapest_total_path) ||
 		extract_actual_clauses(extra->restrictlist, true) != NIL)
 		return;
@@ -144,6 +157,7 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptI
 	add_path(joinrel, &path->path);
 }
 
+/* Return true for the types of joins that the node knows. */
 static bool
 can_join(JoinType jointype)
 {
@@ -161,19 +175,22 @@ can_join(JoinType jointype)
 	}
 }
 
-/* Only where nothing has to be read again for a row that changed meanwhile. */
+/*
+ * Add an AVLIKE join to the paths of a join: the set_join_pathlist hook.  Queries that
+ * lock or change rows are left out, because the node cannot recheck its rows.
+ */
 static void
-add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
+add_avlike_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 			   JoinPathExtraData *extra)
 {
 	if (next_join_pathlist_hook)
 		next_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
 	if (enable_avlike_join && can_join(jointype) && root->parse->commandType == CMD_SELECT && root->rowMarks == NIL &&
 		bms_is_empty(joinrel->lateral_relids))
-		add_join_path(root, joinrel, outer, inner, jointype, extra);
+		add_avlike_path(root, joinrel, outer, inner, jointype, extra);
 }
 
-/* The columns of both sides, one after the other. */
+/* Return the columns of both sides, the outer ones first, as a target list. */
 static List *
 columns_of(List *plans)
 {
@@ -193,7 +210,7 @@ columns_of(List *plans)
 	return columns;
 }
 
-/* Are these one column, whatever outer joins may have made null of it? */
+/* Return true if two expressions are the same column, whichever outer joins may have made it NULL. */
 static bool
 same_column(const Node *a, const Node *b)
 {
@@ -203,8 +220,9 @@ same_column(const Node *a, const Node *b)
 		   ((const PlaceHolderVar *) a)->phid == ((const PlaceHolderVar *) b)->phid;
 }
 
+/* Return the entry of a column in a target list, or NULL. */
 static TargetEntry *
-find_column(List *columns, const Node *wanted)
+find_joined_column(List *columns, const Node *wanted)
 {
 	ListCell *cell;
 
@@ -217,9 +235,9 @@ find_column(List *columns, const Node *wanted)
 }
 
 /*
- * From PostgreSQL 16 on, a column says which outer joins may have made it null,
- * and one node may not have it in two ways: it gets the way of what is computed
- * from the join's rows.
+ * Give columns of a target list the form that expressions over the joined rows use.
+ * From PostgreSQL 16 on a Var says which outer joins may have made it NULL, and one
+ * node must not have the same column in two forms.
  */
 static void
 show_as_used(List *columns, List *used)
@@ -228,7 +246,7 @@ show_as_used(List *columns, List *used)
 
 	foreach (cell, pull_var_clause((Node *) used, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
 	{
-		TargetEntry *entry = find_column(columns, lfirst(cell));
+		TargetEntry *entry = find_joined_column(columns, lfirst(cell));
 
 		if (entry)
 			entry->expr = copyObject(lfirst(cell));
@@ -237,7 +255,7 @@ show_as_used(List *columns, List *used)
 	}
 }
 
-/* An expression over columns, as they are shown. */
+/* Give columns in an expression the form that the target list has. */
 static Node *
 as_shown(Node *node, void *columns)
 {
@@ -245,35 +263,38 @@ as_shown(Node *node, void *columns)
 
 	if (node == NULL)
 		return NULL;
-	entry = IsA(node, Var) || IsA(node, PlaceHolderVar) ? find_column(columns, node) : NULL;
+	entry = IsA(node, Var) || IsA(node, PlaceHolderVar) ? find_joined_column(columns, node) : NULL;
 	if (entry)
 		return (Node *) copyObject(entry->expr);
 	return expression_tree_mutator(node, as_shown, columns);
 }
 
+/* Return the clauses of RestrictInfos with their columns in the form that the target list has. */
 static List *
 clauses_as_shown(List *infos, List *columns)
 {
 	return (List *) as_shown((Node *) extract_actual_clauses(infos, false), columns);
 }
 
+/* Make the custom-scan node of a join. */
 static Plan *
 plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	RelOptInfo *outer = ((Path *) linitial(path->custom_paths))->parent;
 	RelOptInfo *inner = ((Path *) lsecond(path->custom_paths))->parent;
-	JoinType jointype = intVal(linitial(path->custom_private));
+	JoinType jointype = intVal(list_nth(path->custom_private, JOIN_PATH_KIND));
 	List *sides = NIL;
 	JoinConditions conditions;
 	ListCell *cell;
 
-	split_conditions(lsecond(path->custom_private), jointype, rel, path, &conditions);
+	split_conditions(list_nth(path->custom_private, JOIN_PATH_CLAUSES), jointype, rel, path, &conditions);
 	foreach (cell, conditions.keys)
 	{
 		bool outer_is_left = false;
 
-		(void) joins_by_avlike(lfirst(cell), outer, inner, &outer_is_left);
+		if (!joins_by_avlike(lfirst(cell), outer, inner, &outer_is_left))
+			elog(ERROR, "a clause that joined by AVLIKE no longer does");
 		sides = lappend_int(sides, outer_is_left);
 	}
 	scan->custom_scan_tlist = columns_of(plans);
@@ -291,6 +312,7 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	return (Plan *) scan;
 }
 
+/* Define the setting and install the hook; called once when the library is loaded. */
 void
 avlike_join_init(void)
 {
@@ -299,5 +321,5 @@ avlike_join_init(void)
 							 &enable_avlike_join, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&avlike_join_methods);
 	next_join_pathlist_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = add_join_paths;
+	set_join_pathlist_hook = add_avlike_paths;
 }

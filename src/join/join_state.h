@@ -1,6 +1,6 @@
 /*
  * join_state.h
- *		What an AVLIKE join knows while it runs.
+ *		The executor's state of an AVLIKE join.
  */
 #ifndef KANON_JOIN_STATE_H
 #define KANON_JOIN_STATE_H
@@ -21,60 +21,63 @@ typedef struct AvlikeJoinState
 	JoinClause *keys;
 	ExprState **outer_keys;
 	ExprState **inner_keys;
-	Datum *key_values; /* of a row of either side */
-	ExprState *filter; /* what else makes a pair one */
+	Datum *key_values; /* of the row in the scan slot, a value per clause */
+	ExprState *filter; /* the other conditions that two rows must satisfy to be joined; or NULL */
 	TupleTableSlot *inner_slot;
-	int nwanted; /* inner columns that somebody looks at once rows are joined: */
-	int *wanted;
+	int nwanted; /* inner columns that are used once rows are joined */
+	int *wanted; /* in ascending order */
 
-	/* What becomes of rows. */
-	bool shows_pairs;
-	bool stops_at_first; /* one partner says all about an outer row */
-	bool keeps_outer;	 /* outer rows without a partner come, too */
-	bool keeps_inner;
+	/* What the type of the join asks for. */
+	bool shows_pairs;	 /* joined rows are part of the result: not for an anti join */
+	bool stops_at_first; /* one partner of an outer row is enough: semi and anti joins */
+	bool keeps_outer;	 /* outer rows without a partner are part of the result */
+	bool keeps_inner;	 /* inner rows without a partner are part of the result */
 
-	/* The inner rows at hand. */
-	MemoryContext chunk;
+	/* The loaded inner rows. */
+	MemoryContext chunk; /* holds them, and nothing else */
 	bool loaded;
-	bool is_first;
-	bool is_last;
+	bool is_first; /* true for the first load */
+	bool is_last;  /* true for the last load */
 	int nrows;
 	int room;
-	MinimalTuple *rows; /* class by class, from when all are there; last those that join with nothing */
-	int *class;			/* of each row, until then; NO_CLASS if it joins with nothing */
+	MinimalTuple *rows; /* once loaded, in the order of their classes, rows without a class last */
+	int *class;			/* of each row, while loading; NO_CLASS if it joins with nothing */
 	Classes *classes;
-	int *starts;   /* where the rows of each class start, and where the last end */
-	bool *partner; /* has the row found one?  Only where that is asked for */
-	int lonely;	   /* after the last outer row: the next that may have found none */
+	int *starts;   /* the first row of each class, and the end of the last class */
+	bool *partner; /* true for each row that has a partner; only if keeps_inner */
+	int lonely;	   /* after the last outer row: the next row that may have no partner */
 
-	/* All outer rows, where the inner ones come in more than one chunk. */
+	/* The outer rows, kept while more inner rows are to be loaded. */
 	MemoryContext all_outer;
 	Tuplestorestate *kept;
 	TupleTableSlot *kept_slot;
-	uint8 *found; /* a bit for each of them: has it found a partner? */
-	Size found_size;
+	uint8 *found; /* a bit per outer row: 1 if it has a partner */
+	Size found_size; /* in bytes */
 
-	/* The outer row at hand: which of its matches is next. */
-	int64 number; /* of rows before it */
+	/* The present outer row. */
+	int64 number; /* of outer rows read, this one included */
 	bool outer_done;
-	bool has_outer;
+	bool has_outer; /* false: the next outer row is to be read */
 	TupleTableSlot *outer_row;
 	bool has_partner;
-	const MatchList *matches; /* the classes of those that it joins with; null if there are none */
-	int match;
-	int next;
-	int end;
+	const MatchList *matches; /* the inner classes that match it, or NULL */
+	int match;				  /* the present one of them */
+	int next;				  /* its next row, */
+	int end;				  /* and the end of its rows */
 } AvlikeJoinState;
 
 #define NO_CLASS (-1)
 
-/* Puts a row of one side where the join's own row has it. */
+/* Put a row of one side into the joined row, from a column on. */
 extern void join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from);
-/* Puts an inner row there, as much of it as somebody looks at. */
+/* Put the used columns of a loaded inner row into the joined row. */
 extern void join_show_inner(AvlikeJoinState *state, int row);
-/* The values that a side's row, which is shown, is joined by; false if one is NULL and the row joins with nothing. */
+/*
+ * Set key_values to what the row of a side, which is in the scan slot, is joined by.
+ * Return false if one of the values is NULL, so that the row joins with nothing.
+ */
 extern bool join_evaluate(AvlikeJoinState *state, ExprState **keys);
-/* Takes as many inner rows as fit into memory. */
+/* Load as many inner rows as fit into memory, after those loaded before; sets is_last. */
 extern void join_load_inner(AvlikeJoinState *state);
 
 #endif

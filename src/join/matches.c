@@ -1,6 +1,13 @@
 /*
  * matches.c
- *		Finding the values that match a value.
+ *		Finding the values of one column that match a value of another by AVLIKE.
+ *
+ * Whole numbers, days, and nodes of one hierarchy by the positions of their leaves
+ * stand on lines.  Two values on the same line can only match where they overlap, so
+ * the inner values of each line are ordered by where they begin, and searched as an
+ * interval tree: a stretch of the order is a tree with its middle as the root, and the
+ * root knows how far the values of the stretch reach.  Values on different lines, or
+ * on none, are compared one by one.
  */
 #include "base/kanon.h"
 
@@ -17,6 +24,7 @@
 #include "base/extension.h"
 #include "hierarchy/generalized.h"
 
+/* The type of a column's values. */
 typedef struct ValueType
 {
 	Oid type;
@@ -25,19 +33,21 @@ typedef struct ValueType
 } ValueType;
 
 /*
- * Values are the same that have the same bytes.  Those of variable length, which
- * generalized ones are, are in place already: datum_image_eq() would ask each time.
+ * Hash a value by its bytes; equal bytes mean the same value.  Values of variable
+ * length have been detoasted by detoast_value(), which datum_image_hash() would check
+ * again each time.
  */
 static inline uint32
-hash_value(const ValueType *type, Datum value)
+hash_image(const ValueType *type, Datum value)
 {
 	if (type->typlen == -1)
 		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 	return datum_image_hash(value, type->typbyval, type->typlen);
 }
 
+/* Return true if two values have the same bytes. */
 static inline bool
-same_value(const ValueType *type, Datum a, Datum b)
+same_image(const ValueType *type, Datum a, Datum b)
 {
 	if (type->typlen == -1)
 		return VARSIZE_ANY_EXHDR(DatumGetPointer(a)) == VARSIZE_ANY_EXHDR(DatumGetPointer(b)) &&
@@ -45,13 +55,14 @@ same_value(const ValueType *type, Datum a, Datum b)
 	return datum_image_eq(a, b, type->typbyval, type->typlen);
 }
 
-/* A value that is neither compressed nor elsewhere. */
+/* Return a value that is neither compressed nor stored out of line. */
 static inline Datum
-in_place(const ValueType *type, Datum value)
+detoast_value(const ValueType *type, Datum value)
 {
 	return type->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)) : value;
 }
 
+/* A value that has been numbered. */
 typedef struct SeenEntry
 {
 	Datum value;
@@ -66,8 +77,8 @@ typedef struct SeenEntry
 #define SH_ELEMENT_TYPE SeenEntry
 #define SH_KEY_TYPE Datum
 #define SH_KEY value
-#define SH_HASH_KEY(tb, k) hash_value(VALUE_TYPE(tb), k)
-#define SH_EQUAL(tb, a, b) same_value(VALUE_TYPE(tb), a, b)
+#define SH_HASH_KEY(tb, k) hash_image(VALUE_TYPE(tb), k)
+#define SH_EQUAL(tb, a, b) same_image(VALUE_TYPE(tb), a, b)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, a) (a)->hash
 #define SH_SCOPE static inline
@@ -75,16 +86,16 @@ typedef struct SeenEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Where a value stands, if it stands on a line: what it covers is [lo, hi] of it. */
+/* The place of a value on a line: it covers [lo, hi] there. */
 typedef struct LinePlace
 {
-	int kind; /* a GenKind; GEN_ANY: on no line */
+	int kind; /* a GenKind; GEN_ANY if the value is on no line */
 	int32 dgh;
 	int32 generation;
 	int64 lo;
 	int64 hi;
 	int number;	 /* of the value */
-	int64 reach; /* in order: the largest hi of its half, for the search */
+	int64 reach; /* once ordered: the largest hi of the stretch whose middle this is */
 } LinePlace;
 
 struct Matches
@@ -101,20 +112,21 @@ struct Matches
 	int ninner;
 	int room;
 	Datum *inner;
-	LinePlace *places; /* from the first search on line by line, each in the order of lo; before, by number */
-	int nlines; /* 0: not ordered yet */
-	int *ends;	/* of each line, among places */
+	LinePlace *places; /* per value; from the first search on, line by line, and on a line in the order of lo */
+	int nlines;		   /* 0 before the first search */
+	int *ends;		   /* of each line, among places */
 
 	ValueType outer_type;
-	MemoryContext cache; /* of what is known of outer values, which may be forgotten */
+	MemoryContext cache; /* holds what is known of outer values, which may be forgotten */
 	struct seen_hash *outer_seen;
 	int nouter;
 	int outer_room;
-	MatchList *lists; /* by the number of an outer value */
+	MatchList *lists; /* the matching inner values, per outer value */
 };
 
+/* Read the type of an operator's argument. */
 static void
-read_type(Node *argument, ValueType *type)
+read_argument_type(Node *argument, ValueType *type)
 {
 	type->type = getBaseType(exprType(argument));
 	get_typlenbyval(type->type, &type->typlen, &type->typbyval);
@@ -122,6 +134,7 @@ read_type(Node *argument, ValueType *type)
 
 #define FIRST_VALUES 64
 
+/* Forget all outer values, so that they are numbered from 0 again. */
 void
 matches_forget_outer(Matches *matches)
 {
@@ -136,6 +149,7 @@ matches_forget_outer(Matches *matches)
 	MemoryContextSwitchTo(old);
 }
 
+/* Create an empty set of values for a clause. */
 Matches *
 matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 {
@@ -149,8 +163,8 @@ matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 	set_opfuncid(clause);
 	fmgr_info(clause->opfuncid, &matches->function);
 	fmgr_info_set_expr((Node *) clause, &matches->function);
-	read_type(outer_is_left ? lsecond(clause->args) : linitial(clause->args), &matches->inner_type);
-	read_type(outer_is_left ? linitial(clause->args) : lsecond(clause->args), &matches->outer_type);
+	read_argument_type(outer_is_left ? lsecond(clause->args) : linitial(clause->args), &matches->inner_type);
+	read_argument_type(outer_is_left ? linitial(clause->args) : lsecond(clause->args), &matches->outer_type);
 	matches->inner_seen = seen_create(CurrentMemoryContext, FIRST_VALUES, &matches->inner_type);
 	matches->room = FIRST_VALUES;
 	matches->inner = palloc(matches->room * sizeof(Datum));
@@ -160,6 +174,7 @@ matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 	return matches;
 }
 
+/* Set the line and the stretch that a value covers. */
 static void
 stand_on(LinePlace *place, int kind, int64 lo, int64 hi)
 {
@@ -168,6 +183,7 @@ stand_on(LinePlace *place, int kind, int64 lo, int64 hi)
 	place->hi = hi;
 }
 
+/* Find the place of a value on a line, if it has one. */
 static void
 find_place(const Matches *matches, const ValueType *type, Datum value, LinePlace *place)
 {
@@ -203,9 +219,12 @@ find_place(const Matches *matches, const ValueType *type, Datum value, LinePlace
 	gen_view_free(&view);
 }
 
-/* The number of a value among those seen, as many as count; new ones are copied to stay with them. */
+/*
+ * Return the number of a value.  A value that was not seen before gets the next number,
+ * count, and *value becomes a copy of it that lives as long as the table.
+ */
 static int
-number_of(struct seen_hash *seen, const ValueType *type, Datum *value, int count)
+value_number(struct seen_hash *seen, const ValueType *type, Datum *value, int count)
 {
 	bool found;
 	SeenEntry *entry = seen_insert(seen, *value, &found);
@@ -221,13 +240,15 @@ number_of(struct seen_hash *seen, const ValueType *type, Datum *value, int count
 	return entry->number;
 }
 
+/* Return the number of an inner value. */
 int
 matches_add_inner(Matches *matches, Datum value)
 {
 	int number;
 
-	value = in_place(&matches->inner_type, value);
-	number = number_of(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
+	Assert(matches->nlines == 0);
+	value = detoast_value(&matches->inner_type, value);
+	number = value_number(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
 	if (number < matches->ninner)
 		return number;
 	if (matches->ninner == matches->room)
@@ -243,12 +264,14 @@ matches_add_inner(Matches *matches, Datum value)
 	return number;
 }
 
+/* Return the number of inner values. */
 int
 matches_count_inner(const Matches *matches)
 {
 	return matches->ninner;
 }
 
+/* Order lines. */
 static int
 compare_lines(const LinePlace *a, const LinePlace *b)
 {
@@ -259,8 +282,9 @@ compare_lines(const LinePlace *a, const LinePlace *b)
 	return a->generation < b->generation ? -1 : a->generation > b->generation;
 }
 
+/* Order places by their line and by where they begin: a qsort comparator. */
 static int
-compare_places(const void *left, const void *right)
+compare_line_places(const void *left, const void *right)
 {
 	const LinePlace *a = left;
 	const LinePlace *b = right;
@@ -271,7 +295,7 @@ compare_places(const void *left, const void *right)
 	return a->lo < b->lo ? -1 : a->lo > b->lo;
 }
 
-/* A stretch of places is a tree: its middle, and the stretches on both sides. */
+/* Set the reach of all places of a stretch, and return the largest hi of it. */
 static int64
 set_reach(LinePlace *places, int from, int to)
 {
@@ -287,12 +311,13 @@ set_reach(LinePlace *places, int from, int to)
 	return places[middle].reach;
 }
 
+/* Order the inner values for searching. */
 static void
-order_places(Matches *matches)
+order_line_places(Matches *matches)
 {
 	LinePlace *places = matches->places;
 
-	qsort(places, matches->ninner, sizeof(LinePlace), compare_places);
+	qsort(places, matches->ninner, sizeof(LinePlace), compare_line_places);
 	matches->ends = palloc_extended(Max(matches->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	for (int from = 0, to = 1; to <= matches->ninner; to++)
 	{
@@ -304,9 +329,9 @@ order_places(Matches *matches)
 	}
 }
 
-/* Appends the inner value at a place if it matches. */
+/* Compare an outer value with the inner value at a place, and append the inner value to the list if it matches. */
 static void
-compare(Matches *matches, Datum value, int at, MatchList *list, int *room)
+compare_at(Matches *matches, Datum value, int at, MatchList *list, int *room)
 {
 	int number = matches->places[at].number;
 	Datum inner = matches->inner[number];
@@ -327,18 +352,19 @@ compare(Matches *matches, Datum value, int at, MatchList *list, int *room)
 	list->values[list->count++] = number;
 }
 
-typedef struct Search
+/* The search for the matches of an outer value on its own line. */
+typedef struct LineSearch
 {
 	Matches *matches;
 	Datum value;
 	const LinePlace *place;
 	MatchList *list;
 	int room;
-} Search;
+} LineSearch;
 
-/* All on the same line that overlap. */
+/* Compare the outer value with the values of a stretch of its line that overlap it. */
 static void
-search_line(Search *search, int from, int to)
+search_line(LineSearch *search, int from, int to)
 {
 	int middle = from + (to - from) / 2;
 	const LinePlace *places = search->matches->places;
@@ -349,12 +375,13 @@ search_line(Search *search, int from, int to)
 	if (places[middle].lo > search->place->hi)
 		return;
 	if (places[middle].hi >= search->place->lo)
-		compare(search->matches, search->value, middle, search->list, &search->room);
+		compare_at(search->matches, search->value, middle, search->list, &search->room);
 	search_line(search, middle + 1, to);
 }
 
+/* Order integers: a qsort comparator. */
 static int
-compare_numbers(const void *left, const void *right)
+compare_value_numbers(const void *left, const void *right)
 {
 	int a = *(const int *) left;
 	int b = *(const int *) right;
@@ -362,12 +389,12 @@ compare_numbers(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Compares an outer value with all that it could match: its own line where it overlaps, and every other. */
+/* List the inner values that match an outer value, in the order of their numbers. */
 static void
-find_matches(Matches *matches, Datum value, MatchList *list)
+match_outer_value(Matches *matches, Datum value, MatchList *list)
 {
 	LinePlace place;
-	Search search = {matches, value, &place, list, FIRST_VALUES};
+	LineSearch search = {matches, value, &place, list, FIRST_VALUES};
 
 	list->count = 0;
 	list->values = palloc(search.room * sizeof(int));
@@ -382,26 +409,27 @@ find_matches(Matches *matches, Datum value, MatchList *list)
 		else
 		{
 			for (int at = from; at < to; at++)
-				compare(matches, value, at, list, &search.room);
+				compare_at(matches, value, at, list, &search.room);
 		}
 	}
-	qsort(list->values, list->count, sizeof(int), compare_numbers);
+	qsort(list->values, list->count, sizeof(int), compare_value_numbers);
 }
 
+/* Return the number of an outer value, and find its matches if it is new. */
 int
 matches_add_outer(Matches *matches, Datum value)
 {
 	MemoryContext old;
 	int number;
 
-	value = in_place(&matches->outer_type, value);
-	number = number_of(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
+	value = detoast_value(&matches->outer_type, value);
+	number = value_number(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
 	if (number < matches->nouter)
 		return number;
 	if (matches->nlines == 0)
 	{
 		old = MemoryContextSwitchTo(matches->context);
-		order_places(matches);
+		order_line_places(matches);
 		MemoryContextSwitchTo(old);
 	}
 	old = MemoryContextSwitchTo(matches->cache);
@@ -410,14 +438,16 @@ matches_add_outer(Matches *matches, Datum value)
 		matches->outer_room *= 2;
 		matches->lists = repalloc_huge(matches->lists, matches->outer_room * sizeof(MatchList));
 	}
-	find_matches(matches, value, &matches->lists[number]);
+	match_outer_value(matches, value, &matches->lists[number]);
 	matches->nouter++;
 	MemoryContextSwitchTo(old);
 	return number;
 }
 
+/* Return the matches of a numbered outer value. */
 const MatchList *
 matches_of_outer(const Matches *matches, int number)
 {
+	Assert(number >= 0 && number < matches->nouter);
 	return &matches->lists[number];
 }

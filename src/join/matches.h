@@ -1,10 +1,13 @@
 /*
  * matches.h
- *		Which values of one column AVLIKE which values of another.
+ *		The values of one column that match values of another by AVLIKE.
  *
- * Published values repeat: a value is compared once, not once per row.  Nor is it
- * compared with every other: values that stand on one line (leaf positions of one
- * hierarchy, whole numbers, days) can only be nested where they overlap.
+ * Published values repeat, so each value is numbered and compared once, not once per
+ * row.  It is not compared with every other value, either: values that stand on one
+ * line (leaf positions of one hierarchy, whole numbers, days) can only match where
+ * they overlap.
+ *
+ * All inner values are added before the first outer value.
  */
 #ifndef KANON_MATCHES_H
 #define KANON_MATCHES_H
@@ -14,7 +17,7 @@
 
 typedef struct Matches Matches;
 
-/* The numbers of inner values that match an outer one, in their order. */
+/* The numbers of the inner values that match an outer value, in ascending order. */
 typedef struct MatchList
 {
 	int count;
@@ -22,17 +25,20 @@ typedef struct MatchList
 } MatchList;
 
 /*
- * In the current memory context; what is found out about outer values, in a child
- * of the cache.  outer_is_left: the operator's left argument is the outer value.
+ * Create an empty set of values in the current memory context; outer values and their
+ * matches are kept in a child of the context cache.  outer_is_left: the left argument of
+ * the clause's operator is the outer value.
  */
 extern Matches *matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache);
-/* The number of an inner value; all of them are to be known before the first outer one comes. */
+/* Add an inner value and return its number. */
 extern int matches_add_inner(Matches *matches, Datum value);
+/* Return the number of inner values. */
 extern int matches_count_inner(const Matches *matches);
-/* The number of an outer value, until outer values are forgotten. */
+/* Add an outer value and return its number, which holds until outer values are forgotten. */
 extern int matches_add_outer(Matches *matches, Datum value);
-/* Who matches it; the list stays where it is until the next new value comes. */
+/* Return the matches of an outer value; the list is valid until the next new outer value is added. */
 extern const MatchList *matches_of_outer(const Matches *matches, int number);
+/* Forget all outer values. */
 extern void matches_forget_outer(Matches *matches);
 
 #endif
