@@ -12,14 +12,20 @@
 #include "optimizer/optimizer.h"
 #include "utils/guc.h"
 
-/* Asked for every plan: where its library is not loaded, as mostly, no catalog is looked at. */
+/*
+ * Return true if Citus is installed here.  This is called for every plan, so it looks at
+ * the catalog only if the library is loaded.
+ */
 bool
 citus_is_here(void)
 {
 	return GetConfigOption("citus.shard_count", true, false) != NULL && OidIsValid(get_extension_oid("citus", true));
 }
 
-/* Citus plans all of a query that names a table of its own; what it leaves to do here stands above its node. */
+/*
+ * Return true if Citus has planned a query.  Citus plans the whole of a query that names
+ * one of its tables; what remains to be done here stands above its node.
+ */
 static bool
 is_read_elsewhere(const Plan *plan)
 {
@@ -28,7 +34,10 @@ is_read_elsewhere(const Plan *plan)
 	return plan && strncmp(((const CustomScan *) plan)->methods->CustomName, "Citus", strlen("Citus")) == 0;
 }
 
-/* With the rights of several there is none: Citus then asks as the current user, and is refused. */
+/*
+ * Return the role to run a plan as.  A plan that reads with the rights of several roles
+ * has none: Citus then asks as the current user, and is refused.
+ */
 Oid
 citus_reader(const PlannedStmt *plan)
 {
@@ -50,7 +59,10 @@ citus_reader(const PlannedStmt *plan)
 	return reader == GetUserId() ? InvalidOid : reader;
 }
 
-/* current_user, and what may ask for it, is the reader of the view, as in any view. */
+/*
+ * Refuse a query that is run as another role but calls a function that may ask for
+ * current_user: in any view that is the reader.
+ */
 void
 citus_check(const PlannedStmt *plan, Query *query)
 {
@@ -61,7 +73,10 @@ citus_check(const PlannedStmt *plan, Query *query)
 				 errdetail("Its rows might depend on who reads the anonymization view, but Citus is to read them as the view's owner.")));
 }
 
-/* With citus.log_remote_commands, or where debugging messages are shown, Citus quotes conditions. */
+/*
+ * Keep messages from the client: with citus.log_remote_commands, or at a debug level,
+ * Citus quotes conditions.
+ */
 void
 citus_hush(void)
 {

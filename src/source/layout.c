@@ -8,6 +8,7 @@
 
 #include "aview/aview.h"
 
+/* Set up the layout of rows that have some columns of the source. */
 void
 row_layout(RowLayout *layout, const AView *aview, const Bitmapset *columns)
 {

@@ -1,6 +1,6 @@
 /*
  * shards.c
- *		Queries that let other servers count.
+ *		Queries that let other servers count the classes of a source.
  */
 #include "base/kanon.h"
 
@@ -27,12 +27,13 @@
 #include "aview/aview.h"
 #include "source/source.h"
 
-/* The range table index of its table in a source that shards can group. */
+/* The range table index of the table in a source that shards can group. */
 #define TABLE_RTI 1
 
 /*
- * postgres_fdw reads in one remote transaction, with one snapshot, for as long as
- * ours lasts.  Of other servers nothing is known.
+ * Return true if a foreign table gives the same rows twice.  postgres_fdw reads in one
+ * remote transaction with one snapshot for as long as the local transaction lasts; about
+ * other wrappers nothing is known.
  */
 bool
 foreign_table_is_stable(Oid table)
@@ -44,7 +45,7 @@ foreign_table_is_stable(Oid table)
 	return name && strcmp(name, "postgres_fdw_handler") == 0;
 }
 
-/* The table of a source that is nothing but columns and conditions of one; InvalidOid of others. */
+/* Return the table of a source that consists of columns and conditions of one table, or InvalidOid. */
 static Oid
 only_table(const Query *source)
 {
@@ -61,7 +62,7 @@ only_table(const Query *source)
 	return rte->relid;
 }
 
-/* The tables that hold rows; locked until the end of the transaction. */
+/* Return the tables below a table that hold rows, and lock them until the end of the transaction. */
 static List *
 leaves_of(Oid table)
 {
@@ -76,6 +77,7 @@ leaves_of(Oid table)
 	return leaves;
 }
 
+/* Return true if one of the tables is foreign. */
 static bool
 any_is_foreign(List *tables)
 {
@@ -89,7 +91,7 @@ any_is_foreign(List *tables)
 	return false;
 }
 
-/* Policies of the table would not hold for its partitions when these are read one by one. */
+/* Return true if a table has row security, which would not apply to its partitions when they are read one by one. */
 static bool
 has_row_security(Oid table)
 {
@@ -100,7 +102,7 @@ has_row_security(Oid table)
 	return result;
 }
 
-/* The tables of a source that shards can group; NIL of others. */
+/* Return the tables of a source that shards can group, or NIL. */
 static List *
 shards_of(const AView *aview)
 {
@@ -108,7 +110,7 @@ shards_of(const AView *aview)
 	char kind = OidIsValid(table) ? get_rel_relkind(table) : 0;
 	List *leaves;
 
-	/* People's choices are joined here. */
+	/* Rows are joined with the choices of their owners on this server. */
 	if (aview->profile)
 		return NIL;
 	if ((kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_FOREIGN_TABLE) || has_row_security(table))
@@ -117,13 +119,14 @@ shards_of(const AView *aview)
 	return any_is_foreign(leaves) ? leaves : NIL;
 }
 
+/* Return true if the source has rows on other servers that can be grouped there. */
 bool
 shards_exist(const AView *aview)
 {
 	return shards_of(aview) != NIL;
 }
 
-/* Are values that SQL calls equal the same value to a hierarchy, too? */
+/* Return true if values of a column that SQL calls equal have the same code, so that grouping them is safe. */
 static bool
 groups_like_codes(const AViewColumn *column)
 {
@@ -148,6 +151,7 @@ groups_like_codes(const AViewColumn *column)
 	}
 }
 
+/* Return count(*). */
 static Aggref *
 count_rows(void)
 {
@@ -164,7 +168,10 @@ count_rows(void)
 	return count;
 }
 
-/* The source with one of its partitions in place of the table, which PostgreSQL checks rights on in every other query. */
+/*
+ * Return the source with one of its partitions in place of the table.  Rights are asked
+ * for the table only: every query over the source checks them there.
+ */
 static Query *
 source_of_leaf(const AView *aview, Oid leaf)
 {
@@ -188,9 +195,9 @@ source_of_leaf(const AView *aview, Oid leaf)
 	return query;
 }
 
-/* The same rows, grouped by some of their columns. */
+/* Turn a query into one that groups its rows by some columns and counts them. */
 static Query *
-group_by(Query *query, List *columns)
+group_and_count(Query *query, List *columns)
 {
 	List *entries = NIL;
 	ListCell *cell;
@@ -212,6 +219,7 @@ group_by(Query *query, List *columns)
 	return query;
 }
 
+/* Return a range table entry for a query. */
 static RangeTblEntry *
 as_subquery(Query *query)
 {
@@ -227,6 +235,7 @@ as_subquery(Query *query)
 	return rte;
 }
 
+/* Return the UNION ALL of a set operation and a range table entry. */
 static SetOperationStmt *
 union_with(Node *left, int right, List *target)
 {
@@ -250,7 +259,7 @@ union_with(Node *left, int right, List *target)
 	return operation;
 }
 
-/* All rows of queries that have the same columns. */
+/* Return the UNION ALL of queries that have the same columns. */
 static Query *
 union_all(List *queries)
 {
@@ -284,6 +293,7 @@ union_all(List *queries)
 	return query;
 }
 
+/* Return the query for the groups of rows and their sizes, or NULL. */
 Query *
 shards_groups(const AView *aview, List *columns)
 {
@@ -299,12 +309,13 @@ shards_groups(const AView *aview, List *columns)
 	if (columns == NIL)
 		return NULL;
 	foreach (cell, leaves)
-		queries = lappend(queries, group_by(source_of_leaf(aview, lfirst_oid(cell)), columns));
+		queries = lappend(queries, group_and_count(source_of_leaf(aview, lfirst_oid(cell)), columns));
 	return queries == NIL ? NULL : union_all(queries);
 }
 
+/* Return the identifiers of a view. */
 static List *
-id_columns(const AView *aview)
+shards_id_columns(const AView *aview)
 {
 	List *columns = NIL;
 
@@ -316,7 +327,7 @@ id_columns(const AView *aview)
 	return columns;
 }
 
-/* Are all rows of one individual in one partition, because its key is among the identifiers? */
+/* Return true if all rows of an individual are in one partition: the partition key is among the identifiers. */
 static bool
 individuals_are_in_one_shard(const AView *aview, List *ids)
 {
@@ -345,6 +356,7 @@ individuals_are_in_one_shard(const AView *aview, List *ids)
 	return result;
 }
 
+/* Note that there is a row, and ask for no more: a SourceReceiver. */
 static bool
 note_row(void *arg, TupleTableSlot *slot)
 {
@@ -352,7 +364,7 @@ note_row(void *arg, TupleTableSlot *slot)
 	return false;
 }
 
-/* An individual with two rows, if there is one. */
+/* Return the query for individuals with several rows. */
 static Query *
 repeated_ids(const AView *aview, List *leaves, List *ids)
 {
@@ -361,7 +373,7 @@ repeated_ids(const AView *aview, List *leaves, List *ids)
 
 	foreach (cell, leaves)
 	{
-		Query *query = group_by(source_of_leaf(aview, lfirst_oid(cell)), ids);
+		Query *query = group_and_count(source_of_leaf(aview, lfirst_oid(cell)), ids);
 		Const *one = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
 
 		query->havingQual = (Node *) make_opclause(OpernameGetOprid(list_make2(makeString("pg_catalog"), makeString(">")), INT8OID, INT8OID),
@@ -372,11 +384,12 @@ repeated_ids(const AView *aview, List *leaves, List *ids)
 	return union_all(queries);
 }
 
+/* Ask the shards whether each individual has one row. */
 bool
 shards_ids_are_unique(const AView *aview, Snapshot snapshot)
 {
 	List *leaves = shards_of(aview);
-	List *ids = id_columns(aview);
+	List *ids = shards_id_columns(aview);
 	bool repeated = false;
 	SourceRun *run;
 	ListCell *cell;

@@ -1,10 +1,10 @@
 /*
  * shards.h
- *		A source on other servers, which count its classes where its rows are.
+ *		Sources on other servers, whose classes are counted there.
  *
- * A foreign table, or a partitioned one with foreign partitions, is asked for
- * one GROUP BY per partition, all in one UNION ALL: that is what PostgreSQL sends
- * to the servers, and runs on all of them at a time.  The histogram adds up.
+ * A foreign table, or a table with foreign partitions, is asked for one GROUP BY per
+ * partition, all of them in one UNION ALL: PostgreSQL sends each of these to its server
+ * and runs them at the same time.  The counts are added up in the histogram.
  */
 #ifndef KANON_SHARDS_H
 #define KANON_SHARDS_H
@@ -13,19 +13,19 @@
 
 #include "utils/snapshot.h"
 
-/* Whether a foreign table gives the same rows twice in one transaction. */
+/* Return true if a foreign table gives the same rows twice in one transaction. */
 extern bool foreign_table_is_stable(Oid table);
 
-/* Does the source have rows on other servers? */
+/* Return true if the source has rows on other servers that can be grouped there. */
 extern bool shards_exist(const AView *aview);
 
 /*
- * The groups of rows that agree in some columns of the view: those columns, then
- * the number of rows.  Null where the source is of no shape that shards can group.
+ * Return a query for the groups of rows that agree in some columns of the view: it gives
+ * these columns, then the number of rows.  Return NULL if shards cannot group the source.
  */
 extern Query *shards_groups(const AView *aview, List *columns);
 
-/* Is each row known to be about someone else?  The shards look. */
+/* Return true if no two rows are about the same individual; the shards are asked. */
 extern bool shards_ids_are_unique(const AView *aview, Snapshot snapshot);
 
 #endif

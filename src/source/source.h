@@ -1,10 +1,10 @@
 /*
  * source.h
- *		Running the source query of an A-view, as a query of its own.
+ *		Running the source query of an A-view as a query of its own.
  *
- * It is planned by whatever planner the server has and run through the executor's
- * front door, so that its hooks see it; with the view owner's rights, which its
- * range table carries, and with the caller's snapshot.
+ * The query is planned by the server's planner and run by ExecutorStart() and
+ * ExecutorRun(), so that planner and executor hooks see it; with the rights of the
+ * view's owner, which its range table carries, and with the caller's snapshot.
  */
 #ifndef KANON_SCAN_SOURCE_H
 #define KANON_SCAN_SOURCE_H
@@ -16,57 +16,69 @@
 #include "tcop/dest.h"
 #include "utils/snapshot.h"
 
-/* The range table index that the source has in the queries made from it. */
+/* The range table index of the source in queries made by source_query(). */
 #define SOURCE_RTI 1
 
+/* The text of these queries, for hooks that want one. */
+#define SOURCE_QUERY_TEXT "<source of an anonymization view>"
+
 /*
- * SELECT the given columns FROM (source) WHERE the conditions, whose Vars have
- * the number SOURCE_RTI and a column's number among the view's.
+ * Return the query SELECT columns FROM (source) WHERE conditions.  Columns are numbered
+ * from 0; the Vars of conditions have varno SOURCE_RTI.  order_by: the columns to sort
+ * by, which are among columns, or NIL.
  */
 extern Query *source_query(const AView *aview, List *columns, List *conditions, List *order_by);
-/* The fewest columns that a query over the source can read, for what it costs and how it is planned. */
+/* Return the fewest columns that a query over the source can read, for estimating what the source costs. */
 extern List *source_least(const AView *aview);
+/* Return a Var for a column of the source in such a query. */
 extern Var *source_column(const AView *aview, int column);
+/* Plan such a query for values of its parameters; with NULL, for any values. */
 extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo params);
 
-/* May the source be run twice and give the same rows? */
+/* Whether a source gives the same rows when it is read again in one execution. */
 typedef enum Stability
 {
-	SOURCE_UNSTABLE,
-	SOURCE_STABLE_ELSEWHERE, /* some of it on other servers, which can count it for us */
+	SOURCE_UNSTABLE,		 /* it may give other rows, so it is read once */
+	SOURCE_STABLE_ELSEWHERE, /* it gives the same rows, but some come from other servers */
 	SOURCE_STABLE
 } Stability;
 
 extern Stability source_stability(const AView *aview);
 
 typedef struct SourceRun SourceRun;
-/* false: no more rows are wanted */
+/* Takes a row, which is valid during the call; returns false if no more rows are wanted. */
 typedef bool (*SourceReceiver)(void *arg, TupleTableSlot *slot);
 
+/* Start a plan in the current memory context. */
 extern SourceRun *source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
-/* Do rows come in another order than that in which their table stores them?  Then it may tell of what they hide. */
+/* Return true if rows come in another order than that in which a table stores them, which may tell of hidden values. */
 extern bool source_tells_order(const SourceRun *run);
-/* To be said before the first row, where rows are handed on: such rows come in no order. */
+/* Hand such rows out in random order; to be called before the first row, where rows are published one by one. */
 extern void source_hide_order(SourceRun *run);
-/* All rows at once, pushed to a receiver; parallel workers may help. */
+/* Hand all rows to a receiver; parallel workers may help. */
 extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
-/* The next row, valid until the one after; false after the last. */
+/* Set the next row, valid until the next call; return false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
-/* How many rows come next without another call of the executor, which fetches some if there are none; and one of them. */
+/*
+ * Return how many rows are at hand, after fetching some if there were none; 0 after the
+ * last.  source_fetched() returns one of them, counted from the next one.
+ */
 extern int source_fetch(SourceRun *run);
 extern TupleTableSlot *source_fetched(SourceRun *run, int row);
+/* Return the descriptor of the rows. */
 extern TupleDesc source_desc(const SourceRun *run);
+/* End the run, also before its last row, and free it. */
 extern void source_end(SourceRun *run);
 
-/* A query that is run again and again, each time after the last has ended, with other values of its parameters. */
+/* A query that is run again and again with other values of its parameters, one run after the other. */
 typedef struct SourcePlan SourcePlan;
 
-/* In the current memory context. */
+/* Prepare a query in the current memory context. */
 extern SourcePlan *source_prepare(Query *query);
-/* The plan for these values; planned: it had to be made. */
+/* Return a plan for these values, valid until the next call, and say whether it had to be made. */
 extern PlannedStmt *source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned);
 
-/* A query of its own over the source: planning it, and, as often as it is run, starting and ending it. */
+/* Return the cost of planning a query over the source, and of starting and ending it each time. */
 extern Cost cost_of_planning(void);
 extern Cost cost_of_starting(void);
 

@@ -1,0 +1,340 @@
+/*
+ * source_run.c
+ *		Running queries over the source of an A-view.
+ */
+#include "base/kanon.h"
+
+#include "source/source.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "aview/aview.h"
+#include "base/as_owner.h"
+#include "base/shuffle.h"
+#include "source/citus.h"
+
+/* Rows fetched at a time where the caller pulls them. */
+#define BATCH_ROWS 256
+
+/* A DestReceiver that hands each row to a function. */
+typedef struct PumpReceiver
+{
+	DestReceiver base;
+	SourceReceiver receive;
+	void *arg;
+} PumpReceiver;
+
+struct SourceRun
+{
+	QueryDesc *desc;
+	bool readable; /* true if the current user may read all tables of the plan */
+	Oid reader;	   /* the role to run it as; InvalidOid: the current user */
+	PumpReceiver receiver;
+	MemoryContext batch; /* holds the rows that were fetched ahead */
+	MinimalTuple rows[BATCH_ROWS];
+	int nrows;
+	int at; /* the next of them */
+	bool finished;
+	TupleTableSlot *slot;
+	bool unordered;	  /* rows are handed out in random order */
+	Shuffle *shuffle; /* then all of them, once they were read; or NULL */
+};
+
+/* Hand a row to the function: the receiver's receiveSlot. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	PumpReceiver *receiver = (PumpReceiver *) self;
+
+	return receiver->receive(receiver->arg, slot);
+}
+
+static void
+receiver_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+static void
+receiver_shutdown(DestReceiver *self)
+{
+}
+
+/* Return true if the current user may read all tables that a plan reads. */
+static bool
+plan_is_readable(const PlannedStmt *plan)
+{
+	ListCell *cell;
+
+	foreach (cell, plan->rtable)
+	{
+		RangeTblEntry *rte = lfirst(cell);
+
+		if (rte->rtekind == RTE_RELATION && !relation_is_readable(rte->relid))
+			return false;
+	}
+	return true;
+}
+
+/* Return true for errors that say nothing about rows: rights, resources, concurrency and cancellation. */
+static bool
+error_is_discreet(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return true;
+		default:
+			return sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
+	}
+}
+
+/* Report an error of the source, which may quote a raw value: to the log as it is, to the client without its text. */
+static void pg_attribute_noreturn()
+hide_error(ErrorData *error)
+{
+	if (error_is_discreet(error->sqlerrcode))
+		ReThrowError(error);
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 errmsg_internal("the source of an anonymization view failed: %s", error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->context ? errcontext_msg("%s", error->context) : 0));
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 errmsg("the source of an anonymization view could not be read"),
+			 errhint("The server's log has the reason.")));
+}
+
+/* Run the executor for a number of rows, or for all with 0; `once` says that it will not be run again. */
+static void
+run_executor(SourceRun *run, uint64 count, bool once)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	AsOwner scope;
+
+	if (run->readable)
+	{
+		kanon_executor_run(run->desc, count, once);
+		return;
+	}
+	PG_TRY();
+	{
+		if (OidIsValid(run->reader))
+		{
+			as_owner_start(&scope, run->reader, SECURITY_RESTRICTED_OPERATION);
+			citus_hush();
+		}
+		kanon_executor_run(run->desc, count, once);
+		if (OidIsValid(run->reader))
+			as_owner_end(&scope);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		hide_error(error);
+	}
+	PG_END_TRY();
+}
+
+/* Start a plan; everything belongs to the current memory context and resource owner. */
+SourceRun *
+source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
+{
+	SourceRun *run = palloc0(sizeof(SourceRun));
+	DestReceiver *base = &run->receiver.base;
+
+	base->receiveSlot = receive_row;
+	base->rStartup = receiver_startup;
+	base->rShutdown = receiver_shutdown;
+	base->rDestroy = receiver_shutdown;
+	base->mydest = DestNone;
+	run->desc = CreateQueryDesc(plan, SOURCE_QUERY_TEXT, snapshot, InvalidSnapshot, base, params, NULL, 0);
+	run->readable = plan_is_readable(plan);
+	run->reader = run->readable ? InvalidOid : citus_reader(plan);
+	ExecutorStart(run->desc, 0);
+	/* auto_explain must not explain the source to a caller who may not read it. */
+	if (!run->readable)
+		run->desc->totaltime = NULL;
+	run->slot = MakeSingleTupleTableSlot(run->desc->tupDesc, &TTSOpsMinimalTuple);
+	run->batch = AllocSetContextCreate(CurrentMemoryContext, "kanon source rows", ALLOCSET_DEFAULT_SIZES);
+	return run;
+}
+
+/*
+ * Return true if a plan reads one table in the order in which it is stored.  Any other
+ * plan (an index, partitions, a join in batches) may deliver rows in an order that
+ * depends on hidden values; and which plan is chosen depends on settings that every
+ * role may change.
+ */
+static bool
+is_in_stored_order(const Plan *plan)
+{
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_BitmapHeapScan:
+			return true;
+		case T_Gather:
+			return is_in_stored_order(plan->lefttree);
+		case T_SubqueryScan:
+			return is_in_stored_order(((const SubqueryScan *) plan)->subplan);
+		case T_Result:
+			return plan->lefttree == NULL || is_in_stored_order(plan->lefttree);
+		default:
+			return false;
+	}
+}
+
+/* Return true if the order of the rows may tell of hidden values. */
+bool
+source_tells_order(const SourceRun *run)
+{
+	return !is_in_stored_order(run->desc->plannedstmt->planTree);
+}
+
+/* Hand the rows out in random order if their order may tell of hidden values. */
+void
+source_hide_order(SourceRun *run)
+{
+	Assert(run->nrows == 0 && !run->finished);
+	run->unordered = source_tells_order(run);
+}
+
+/* Add a row to the shuffle: a SourceReceiver. */
+static bool
+shuffle_row(void *arg, TupleTableSlot *slot)
+{
+	shuffle_add(arg, slot);
+	return true;
+}
+
+/* Read all rows into a shuffle. */
+static void
+shuffle_rows(SourceRun *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
+
+	run->shuffle = shuffle_create(run->desc->tupDesc);
+	run->receiver.receive = shuffle_row;
+	run->receiver.arg = run->shuffle;
+	run_executor(run, 0, true);
+	MemoryContextSwitchTo(old);
+}
+
+/* Hand all rows to a function. */
+void
+source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
+{
+	TupleTableSlot *slot;
+
+	Assert(run->nrows == 0 && !run->finished);
+	if (run->unordered)
+	{
+		shuffle_rows(run);
+		while (shuffle_next(run->shuffle, &slot) && receiver(arg, slot))
+			;
+		return;
+	}
+	run->receiver.receive = receiver;
+	run->receiver.arg = arg;
+	run_executor(run, 0, true);
+	run->finished = true;
+}
+
+/* Add a row to the batch: a SourceReceiver. */
+static bool
+batch_row(void *arg, TupleTableSlot *slot)
+{
+	SourceRun *run = arg;
+	MemoryContext old = MemoryContextSwitchTo(run->batch);
+
+	Assert(run->nrows < BATCH_ROWS);
+	run->rows[run->nrows++] = ExecCopySlotMinimalTuple(slot);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* Fetch the next rows, from the executor or from the shuffle. */
+static void
+fetch_batch(SourceRun *run)
+{
+	TupleTableSlot *slot;
+
+	ExecClearTuple(run->slot);
+	MemoryContextReset(run->batch);
+	run->nrows = run->at = 0;
+	if (run->unordered && run->shuffle == NULL)
+		shuffle_rows(run);
+	if (run->unordered)
+	{
+		while (run->nrows < BATCH_ROWS && shuffle_next(run->shuffle, &slot))
+			batch_row(run, slot);
+	}
+	else
+	{
+		run->receiver.receive = batch_row;
+		run->receiver.arg = run;
+		run_executor(run, BATCH_ROWS, false);
+	}
+	run->finished = run->nrows < BATCH_ROWS;
+}
+
+/* Return how many rows are at hand; fetch some if there are none. */
+int
+source_fetch(SourceRun *run)
+{
+	if (run->at == run->nrows && !run->finished)
+		fetch_batch(run);
+	return run->nrows - run->at;
+}
+
+/* Return one of the rows at hand, counted from the next one, without going on to it. */
+TupleTableSlot *
+source_fetched(SourceRun *run, int row)
+{
+	Assert(row >= 0 && run->at + row < run->nrows);
+	return ExecStoreMinimalTuple(run->rows[run->at + row], run->slot, false);
+}
+
+/* Set the next row; return false after the last. */
+bool
+source_next(SourceRun *run, TupleTableSlot **slot)
+{
+	if (source_fetch(run) == 0)
+		return false;
+	*slot = source_fetched(run, 0);
+	run->at++;
+	return true;
+}
+
+/* Return the descriptor of the rows. */
+TupleDesc
+source_desc(const SourceRun *run)
+{
+	return run->desc->tupDesc;
+}
+
+/* End the run and free it. */
+void
+source_end(SourceRun *run)
+{
+	if (run->shuffle)
+		shuffle_end(run->shuffle);
+	ExecDropSingleTupleTableSlot(run->slot);
+	ExecutorFinish(run->desc);
+	ExecutorEnd(run->desc);
+	FreeQueryDesc(run->desc);
+	MemoryContextDelete(run->batch);
+	pfree(run);
+}
