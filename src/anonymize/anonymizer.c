@@ -6,7 +6,6 @@
 
 #include "anonymize/anonymizer.h"
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
@@ -20,6 +19,7 @@
 #include "aview/aview.h"
 #include "aview/boxes.h"
 #include "base/extension.h"
+#include "base/typekind.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
 #include "recode/recode.h"
@@ -56,18 +56,7 @@ distance_of(const AViewColumn *column)
 {
 	if (column->dgh)
 		return DISTANCE_HIERARCHICAL;
-	switch (getBaseType(column->source_type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return DISTANCE_ORDERED;
-		default:
-			return DISTANCE_EQUAL;
-	}
+	return typekind_is_number(typekind(column->source_type)) ? DISTANCE_ORDERED : DISTANCE_EQUAL;
 }
 
 static Recoder *

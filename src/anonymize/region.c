@@ -26,6 +26,7 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
+#include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
@@ -36,42 +37,13 @@
 /* Longer lists of labels cost more than reading rows in vain. */
 #define MAX_LABELS 1000
 
-typedef enum TypeClass
+/* Return the kind of a column's type; TYPEKIND_OTHER for one whose values no condition here can hold. */
+static TypeKind
+region_kind(Oid type)
 {
-	CLASS_WHOLE,
-	CLASS_NUMERIC,
-	CLASS_FLOAT,
-	CLASS_DATE,
-	CLASS_TIMESTAMP,
-	CLASS_TEXT,
-	CLASS_OTHER
-} TypeClass;
+	TypeKind kind = typekind(type);
 
-static TypeClass
-class_of(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-			return CLASS_WHOLE;
-		case NUMERICOID:
-			return CLASS_NUMERIC;
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return CLASS_FLOAT;
-		case DATEOID:
-			return CLASS_DATE;
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return CLASS_TIMESTAMP;
-		case TEXTOID:
-		case VARCHAROID:
-			return CLASS_TEXT;
-		default:
-			return CLASS_OTHER;
-	}
+	return kind == TYPEKIND_BOOLEAN || kind == TYPEKIND_PADDED || kind == TYPEKIND_NAME ? TYPEKIND_OTHER : kind;
 }
 
 /* An operator of pg_catalog, whatever the search path says. */
@@ -93,7 +65,7 @@ equals(const AViewColumn *column, Node *var, Node *value)
 {
 	Oid operator;
 
-	if (class_of(column->source_type) != CLASS_OTHER)
+	if (region_kind(column->source_type) != TYPEKIND_OTHER)
 		return compare(var, "=", value);
 	operator = lookup_type_cache(column->source_type, TYPECACHE_EQ_OPR)->eq_opr;
 	if (!OidIsValid(operator))
@@ -118,17 +90,17 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 
 	if (GEN_IS_NUMBER(view))
 		number = view->kind == GEN_INT ? int64_to_numeric(whole) : upper ? view->nhi : view->nlo;
-	switch (class_of(column->source_type))
+	switch (region_kind(column->source_type))
 	{
-		case CLASS_WHOLE:
+		case TYPEKIND_INTEGER:
 			if (view->kind != GEN_INT)
 				return NULL;
 			return (Node *) makeConst(INT8OID, -1, InvalidOid, 8, Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
-		case CLASS_NUMERIC:
+		case TYPEKIND_NUMERIC:
 			if (number == NULL)
 				return NULL;
 			return (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(number), false, false);
-		case CLASS_FLOAT:
+		case TYPEKIND_FLOAT:
 			if (number == NULL)
 				return NULL;
 			/* Rounding must not cut anything off; beyond all numbers is as good a bound as any. */
@@ -138,7 +110,7 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 			else
 				value = nextafter(value, upper ? INFINITY : -INFINITY);
 			return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, 8, Float8GetDatum(value), false, FLOAT8PASSBYVAL);
-		case CLASS_DATE:
+		case TYPEKIND_DATE:
 			if (view->kind != GEN_DATE)
 				return NULL;
 			return (Node *) makeConst(DATEOID, -1, InvalidOid, 4, DateADTGetDatum(whole), false, true);
@@ -177,7 +149,7 @@ interval_region(const AViewColumn *column, Node *var, const GenView *view)
 	List *conditions = NIL;
 	Node *bound;
 
-	if (class_of(column->source_type) == CLASS_TIMESTAMP)
+	if (region_kind(column->source_type) == TYPEKIND_TIMESTAMP)
 		return timestamp_region(column, var, view);
 	if (!(view->flags & GEN_LOWER_INF) && (bound = bound_constant(column, view, false)) != NULL)
 		conditions = lappend(conditions, compare(copyObject(var), ">=", bound));
@@ -196,27 +168,27 @@ value_constant(const AViewColumn *column, const char *text, int len)
 	Oid input;
 	Oid parameter;
 
-	switch (class_of(column->source_type))
+	switch (region_kind(column->source_type))
 	{
-		case CLASS_TEXT:
+		case TYPEKIND_TEXT:
 			return text_constant(text, len);
-		case CLASS_WHOLE:
+		case TYPEKIND_INTEGER:
 			if (!gen_parse_number(text, len, &number))
 				return NULL;
 			gen_view(gen_numeric_interval(GEN_POINT, number, number), &view);
 			return bound_constant(column, &view, false);
-		case CLASS_NUMERIC:
+		case TYPEKIND_NUMERIC:
 			if (!gen_parse_number(text, len, &number))
 				return NULL;
 			return (Node *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(number), false, false);
-		case CLASS_DATE:
+		case TYPEKIND_DATE:
 			if (!gen_parse_date(text, len, &days))
 				return NULL;
 			return (Node *) makeConst(DATEOID, -1, InvalidOid, 4, DateADTGetDatum(days), false, true);
-		case CLASS_FLOAT:
-		case CLASS_TIMESTAMP:
+		case TYPEKIND_FLOAT:
+		case TYPEKIND_TIMESTAMP:
 			return NULL;
-		case CLASS_OTHER:
+		default:
 			break;
 	}
 	/* The text came out of this type. */
@@ -257,9 +229,9 @@ subtree_region(const AView *aview, int column, Node *var, const GenView *view)
 	DghTree *tree = aview->columns[column].dgh->tree;
 	int node = tree_find(tree, view->label, view->len);
 	List *values = NIL;
-	TypeClass class = class_of(aview->columns[column].source_type);
+	TypeKind kind = region_kind(aview->columns[column].source_type);
 
-	if (node < 0 || class == CLASS_OTHER || class == CLASS_FLOAT || class == CLASS_TIMESTAMP)
+	if (node < 0 || kind == TYPEKIND_OTHER || kind == TYPEKIND_FLOAT || kind == TYPEKIND_TIMESTAMP)
 		return NIL;
 	for (int i = node; i < tree->nnodes && (i == node || tree->parent[i] >= node); i++)
 	{
@@ -278,7 +250,7 @@ static List *
 prefix_region(const AViewColumn *column, Node *var, const GenView *view)
 {
 	/* ^@ knows no collation that takes different texts for equal. */
-	if (class_of(column->source_type) != CLASS_TEXT || !get_collation_isdeterministic(column->source_collation))
+	if (region_kind(column->source_type) != TYPEKIND_TEXT || !get_collation_isdeterministic(column->source_collation))
 		return NIL;
 	return list_make1(compare(var, "^@", text_constant(view->label, view->lo)));
 }
@@ -321,7 +293,7 @@ has_one_spelling(const AViewColumn *column, const GenView *view)
 {
 	if (column->source_type == kanon_generalized_type())
 		return false;
-	return !GEN_IS_INTERVAL(view) || column->dgh == NULL || class_of(column->source_type) != CLASS_TEXT;
+	return !GEN_IS_INTERVAL(view) || column->dgh == NULL || region_kind(column->source_type) != TYPEKIND_TEXT;
 }
 
 /* Rows whose raw value is of the class of this one. */
@@ -398,12 +370,12 @@ region_of_codes(const AView *aview, const Recoder *recoder, int step, const int3
 static bool
 may_have_inner_values(const AViewColumn *column)
 {
-	TypeClass class = class_of(column->source_type);
+	TypeKind kind = region_kind(column->source_type);
 
 	if (column->dgh == NULL)
 		return column->source_type == kanon_generalized_type();
 	/* Inner labels, intervals and masked codes can be written as text, masks also as digits. */
-	return column->dgh->kind == DGH_TREE || column->dgh->kind == DGH_PREFIX || class == CLASS_TEXT || class == CLASS_OTHER;
+	return column->dgh->kind == DGH_TREE || column->dgh->kind == DGH_PREFIX || kind == TYPEKIND_TEXT || kind == TYPEKIND_OTHER;
 }
 
 /*
@@ -417,7 +389,7 @@ region_of_value(const AView *aview, int column, Datum generalized)
 	GenView view;
 
 	gen_view(c->dgh ? dgh_resolve(c->dgh, generalized) : generalized, &view);
-	if (class_of(c->source_type) == CLASS_OTHER)
+	if (region_kind(c->source_type) == TYPEKIND_OTHER)
 		return NIL; /* its text need not be one of the type's */
 	if (c->dgh && c->dgh->kind == DGH_PREFIX && view.kind == GEN_PREFIX)
 		return masked_region(c, (Node *) source_column(aview, column), &view);
@@ -440,7 +412,7 @@ region_template(const AView *aview)
 
 		param->paramkind = PARAM_EXTERN;
 		param->paramid = list_length(conditions) + 1;
-		param->paramtype = class_of(column->source_type) == CLASS_TEXT ? TEXTOID : getBaseType(column->source_type);
+		param->paramtype = region_kind(column->source_type) == TYPEKIND_TEXT ? TEXTOID : getBaseType(column->source_type);
 		param->paramtypmod = -1;
 		param->paramcollid = get_typcollation(param->paramtype);
 		param->location = -1;

@@ -16,8 +16,8 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
+#include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
@@ -101,25 +101,22 @@ day_to_value(DateADT date, uint8 flags)
 static Datum
 convert(Operand *operand, Datum value)
 {
-	switch (operand->type)
+	int64 whole;
+
+	switch (typekind_of_base(operand->type))
 	{
-		case INT2OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt16(value), DatumGetInt16(value));
-		case INT4OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt32(value), DatumGetInt32(value));
-		case INT8OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt64(value), DatumGetInt64(value));
-		case NUMERICOID:
+		case TYPEKIND_INTEGER:
+			whole = typekind_integer(operand->type, value);
+			return gen_whole_interval(GEN_INT, GEN_POINT, whole, whole);
+		case TYPEKIND_NUMERIC:
 			return gen_numeric_interval(GEN_POINT, DatumGetNumeric(value), DatumGetNumeric(value));
-		case TEXTOID:
+		case TYPEKIND_TEXT:
 			return gen_parse(VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
-		case DATEOID:
-			return day_to_value(DatumGetDateADT(value), 0);
-		case TIMESTAMPOID:
-			return day_to_value(DatumGetDateADT(DirectFunctionCall1(timestamp_date, value)), GEN_MOMENT);
-		case TIMESTAMPTZOID:
-			return day_to_value(DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value)), GEN_MOMENT);
-		case BOOLOID:
+		case TYPEKIND_DATE:
+			return day_to_value(typekind_day(operand->type, value), 0);
+		case TYPEKIND_TIMESTAMP:
+			return day_to_value(typekind_day(operand->type, value), GEN_MOMENT);
+		case TYPEKIND_BOOLEAN:
 			return gen_label(DatumGetBool(value) ? "t" : "f", 1, 0);
 		default:
 			return gen_from_number(OutputFunctionCall(&operand->output, value));

@@ -13,7 +13,6 @@
 
 #include "join/matches.h"
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -22,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "base/extension.h"
+#include "base/typekind.h"
 #include "hierarchy/generalized.h"
 
 /* The type of a column's values. */
@@ -190,19 +190,12 @@ find_place(const Matches *matches, const ValueType *type, Datum value, LinePlace
 	GenView view;
 
 	memset(place, 0, sizeof(LinePlace));
-	switch (type->type)
+	if (typekind_of_base(type->type) == TYPEKIND_INTEGER)
 	{
-		case INT2OID:
-			stand_on(place, GEN_INT, DatumGetInt16(value), DatumGetInt16(value));
-			return;
-		case INT4OID:
-			stand_on(place, GEN_INT, DatumGetInt32(value), DatumGetInt32(value));
-			return;
-		case INT8OID:
-			stand_on(place, GEN_INT, DatumGetInt64(value), DatumGetInt64(value));
-			return;
-		default:
-			break;
+		int64 whole = typekind_integer(type->type, value);
+
+		stand_on(place, GEN_INT, whole, whole);
+		return;
 	}
 	if (type->type != matches->generalized)
 		return;

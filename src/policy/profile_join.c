@@ -33,6 +33,7 @@
 #include "aview/aview.h"
 #include "aview/choices.h"
 #include "aview/purpose.h"
+#include "base/typekind.h"
 
 #define MAX_QUASI 64
 
@@ -60,15 +61,14 @@ typedef struct ChoiceJoin
 static bool
 type_fits(Oid type, ChoiceType wanted)
 {
-	type = getBaseType(type);
 	switch (wanted)
 	{
 		case TYPE_INTEGER:
-			return type == INT2OID || type == INT4OID || type == INT8OID;
+			return typekind(type) == TYPEKIND_INTEGER;
 		case TYPE_BOOLEAN:
-			return type == BOOLOID;
+			return typekind(type) == TYPEKIND_BOOLEAN;
 		case TYPE_MOMENT:
-			return type == TIMESTAMPTZOID || type == DATEOID;
+			return typekind(type) == TYPEKIND_DATE || getBaseType(type) == TIMESTAMPTZOID;
 		case TYPE_ANY:
 			break;
 	}
@@ -187,7 +187,7 @@ static char *
 not_expired(const ChoiceJoin *join, const char *name)
 {
 	const char *column = choice_column(join, name, TYPE_MOMENT);
-	bool is_date = getBaseType(find_choice(join, name)->atttypid) == DATEOID;
+	bool is_date = typekind(find_choice(join, name)->atttypid) == TYPEKIND_DATE;
 
 	return psprintf("(%s OPERATOR(pg_catalog.>=) %s) IS TRUE", column,
 					is_date ? "pg_catalog.timezone('UTC', pg_catalog.statement_timestamp())::pg_catalog.date"

@@ -15,10 +15,10 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "base/as_owner.h"
 #include "base/progress.h"
+#include "base/typekind.h"
 #include "quality/codetable.h"
 #include "quality/relation.h"
 #include "quality/valuecodes.h"
@@ -254,27 +254,10 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 	classes->t = Max(classes->t, t);
 }
 
-static bool
-is_number(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 static void
 count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, ClassCounts *classes)
 {
-	Parts parts = {.ncolumns = list_length(relation->columns) + 1, .ordered = is_number(type)};
+	Parts parts = {.ncolumns = list_length(relation->columns) + 1, .ordered = typekind_is_number(typekind(type))};
 
 	read_parts(&parts, psprintf(PARTS_QUERY, relation->list, sensitive, relation->name, relation->suppressed));
 	arrange_parts(&parts);

@@ -16,9 +16,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
 
 #include "base/extension.h"
+#include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
@@ -243,39 +243,33 @@ static Datum
 level_zero_value(Dictionary *dictionary, Datum value)
 {
 	char decimal[DOUBLE_SHORTEST_DECIMAL_LEN];
+	int64 whole;
 
 	/* What another anonymization view published. */
 	if (dictionary->type == kanon_generalized_type())
 		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-	switch (dictionary->type)
+	switch (typekind_of_base(dictionary->type))
 	{
-		case INT2OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt16(value), DatumGetInt16(value));
-		case INT4OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt32(value), DatumGetInt32(value));
-		case INT8OID:
-			return gen_whole_interval(GEN_INT, GEN_POINT, DatumGetInt64(value), DatumGetInt64(value));
-		case NUMERICOID:
+		case TYPEKIND_INTEGER:
+			whole = typekind_integer(dictionary->type, value);
+			return gen_whole_interval(GEN_INT, GEN_POINT, whole, whole);
+		case TYPEKIND_NUMERIC:
 			if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
 				return text_value(dictionary, value, 0);
 			return gen_numeric_interval(GEN_POINT, DatumGetNumeric(value), DatumGetNumeric(value));
-		case FLOAT4OID:
-			float_to_shortest_decimal_buf(DatumGetFloat4(value), decimal);
+		case TYPEKIND_FLOAT:
+			if (dictionary->type == FLOAT4OID)
+				float_to_shortest_decimal_buf(DatumGetFloat4(value), decimal);
+			else
+				double_to_shortest_decimal_buf(DatumGetFloat8(value), decimal);
 			return float_value(decimal);
-		case FLOAT8OID:
-			double_to_shortest_decimal_buf(DatumGetFloat8(value), decimal);
-			return float_value(decimal);
-		case DATEOID:
-			return day_value(DatumGetDateADT(value));
-		case TIMESTAMPOID:
-			return day_value(DatumGetDateADT(DirectFunctionCall1(timestamp_date, value)));
-		case TIMESTAMPTZOID:
-			return day_value(DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value)));
-		case BPCHAROID:
+		case TYPEKIND_DATE:
+		case TYPEKIND_TIMESTAMP:
+			return day_value(typekind_day(dictionary->type, value));
+		case TYPEKIND_PADDED:
 			return padded_value(DatumGetBpCharPP(value));
-		case TEXTOID:
-		case VARCHAROID:
-		case NAMEOID:
+		case TYPEKIND_TEXT:
+		case TYPEKIND_NAME:
 			return text_value(dictionary, value, GEN_FROM_TEXT);
 		default:
 			return text_value(dictionary, value, 0);
@@ -302,25 +296,20 @@ dictionary_read(Dictionary *dictionary, const char *text)
 	int64 day;
 	Datum raw;
 
-	switch (dictionary->type)
+	switch (typekind_of_base(dictionary->type))
 	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
+		case TYPEKIND_INTEGER:
+		case TYPEKIND_NUMERIC:
+		case TYPEKIND_FLOAT:
 			raw = gen_parse_number(text, len, &number) ? gen_numeric_interval(GEN_POINT, number, number) : gen_label(text, len, 0);
 			break;
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
+		case TYPEKIND_DATE:
+		case TYPEKIND_TIMESTAMP:
 			raw = gen_parse_date(text, len, &day) ? gen_whole_interval(GEN_DATE, GEN_POINT, day, day) : gen_label(text, len, 0);
 			break;
-		case BPCHAROID:
-		case TEXTOID:
-		case VARCHAROID:
-		case NAMEOID:
+		case TYPEKIND_PADDED:
+		case TYPEKIND_TEXT:
+		case TYPEKIND_NAME:
 			raw = gen_label(text, len, GEN_FROM_TEXT);
 			break;
 		default:

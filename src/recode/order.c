@@ -6,9 +6,8 @@
 
 #include "recode/order.h"
 
-#include "catalog/pg_type.h"
-
 #include "base/extension.h"
+#include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
@@ -80,7 +79,7 @@ order_is_known(const Dictionary *dictionary)
 static bool
 is_whole(const Dictionary *dictionary, ValueSort sort)
 {
-	return sort == SORT_DATE || dictionary->type == INT2OID || dictionary->type == INT4OID || dictionary->type == INT8OID;
+	return sort == SORT_DATE || typekind_of_base(dictionary->type) == TYPEKIND_INTEGER;
 }
 
 static Datum

@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "aview/aview.h"
+#include "base/typekind.h"
 #include "source/source.h"
 
 /* The range table index of the table in a source that shards can group. */
@@ -130,24 +131,19 @@ shards_exist(const AView *aview)
 static bool
 groups_like_codes(const AViewColumn *column)
 {
-	switch (getBaseType(column->source_type))
+	switch (typekind(column->source_type))
 	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case UUIDOID:
+		case TYPEKIND_BOOLEAN:
+		case TYPEKIND_INTEGER:
+		case TYPEKIND_NUMERIC:
+		case TYPEKIND_DATE:
+		case TYPEKIND_TIMESTAMP:
 			return true;
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
+		case TYPEKIND_TEXT:
+		case TYPEKIND_PADDED:
 			return get_collation_isdeterministic(column->source_collation);
 		default:
-			return false;
+			return getBaseType(column->source_type) == UUIDOID;
 	}
 }
 

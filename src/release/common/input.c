@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -24,6 +23,7 @@
 #include "utils/regproc.h"
 
 #include "base/progress.h"
+#include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "release/common/places.h"
 #include "release/common/words.h"
@@ -191,18 +191,14 @@ column_kind(const ReleaseColumn *column, Oid type)
 
 	if (column->as_text)
 		return COLUMN_TEXT;
-	switch (column->as_words || tree ? InvalidOid : getBaseType(type))
+	switch (column->as_words || tree ? TYPEKIND_OTHER : typekind(type))
 	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case FLOAT4OID:
-		case FLOAT8OID:
+		case TYPEKIND_INTEGER:
+		case TYPEKIND_NUMERIC:
+		case TYPEKIND_FLOAT:
 			return COLUMN_NUMBER;
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
+		case TYPEKIND_DATE:
+		case TYPEKIND_TIMESTAMP:
 			return COLUMN_DATE;
 		default:
 			return COLUMN_WORD;

@@ -13,7 +13,8 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
+
+#include "base/typekind.h"
 
 #define DOUBLE_WHOLE (INT64CONST(1) << 53) /* up to here a double holds every whole number */
 
@@ -48,7 +49,7 @@ numeric_value(ReleaseColumn *column, Datum value)
 }
 
 static double
-bigint_value(ReleaseColumn *column, int64 value)
+integer_value(ReleaseColumn *column, int64 value)
 {
 	if (value < -DOUBLE_WHOLE || value > DOUBLE_WHOLE)
 		column->rounded = true;
@@ -59,24 +60,15 @@ bigint_value(ReleaseColumn *column, int64 value)
 double
 release_number(ReleaseColumn *column, Datum value, Oid type)
 {
-	switch (type)
+	switch (typekind_of_base(type))
 	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return bigint_value(column, DatumGetInt64(value));
-		case FLOAT4OID:
-			return DatumGetFloat4(value);
-		case FLOAT8OID:
-			return DatumGetFloat8(value);
-		case DATEOID:
-			return DatumGetDateADT(value);
-		case TIMESTAMPOID:
-			return DatumGetDateADT(DirectFunctionCall1(timestamp_date, value));
-		case TIMESTAMPTZOID:
-			return DatumGetDateADT(DirectFunctionCall1(timestamptz_date, value));
+		case TYPEKIND_INTEGER:
+			return integer_value(column, typekind_integer(type, value));
+		case TYPEKIND_FLOAT:
+			return type == FLOAT4OID ? DatumGetFloat4(value) : DatumGetFloat8(value);
+		case TYPEKIND_DATE:
+		case TYPEKIND_TIMESTAMP:
+			return typekind_day(type, value);
 		default:
 			return numeric_value(column, value);
 	}
