@@ -18,6 +18,8 @@
 #include "fmgr.h"
 #include "utils/numeric.h"
 
+#include "base/interner.h"
+
 #define GEN_ROOT_LABEL "*"
 
 typedef enum GenKind
@@ -141,6 +143,8 @@ extern const char *gen_text(const GenView *view, int *len);
 extern int gen_identity_cmp(const GenView *a, const GenView *b, Oid collation);
 extern bool gen_identical(Datum a, Datum b);
 extern uint32 gen_identity_hash(const GenView *view);
+/* Methods of an interner whose keys are such values, which it copies, or a Datum of 0 for NULL. */
+extern const InternerMethods gen_interner_methods;
 extern int gen_bound_cmp(const GenView *a, bool upper_a, const GenView *b, bool upper_b);
 
 #endif

@@ -15,8 +15,11 @@
 #include "catalog/pg_collation.h"
 #include "common/hashfn.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/numeric.h"
 #include "utils/varlena.h"
+
+#include "base/interner.h"
 
 PG_FUNCTION_INFO_V1(kanon_identity_cmp);
 PG_FUNCTION_INFO_V1(kanon_identity_eq);
@@ -265,3 +268,44 @@ kanon_identity_hash_extended(PG_FUNCTION_ARGS)
 	gen_view_free(&view);
 	PG_RETURN_UINT64(hash_bytes_uint32_extended(hash, PG_GETARG_INT64(1)));
 }
+
+/* Hash the value of an interner's key. */
+static uint32
+gen_hash_key(const void *key, void *arg)
+{
+	Datum value = *(const Datum *) key;
+	GenView view;
+
+	if (DatumGetPointer(value) == NULL)
+		return 0;
+	gen_view(value, &view);
+	return gen_identity_hash(&view);
+}
+
+/* Return true if the values of two keys are identical; NULL is identical to itself only. */
+static bool
+gen_equal_keys(const void *a, const void *b, void *arg)
+{
+	Datum left = *(const Datum *) a;
+	Datum right = *(const Datum *) b;
+
+	if (DatumGetPointer(left) == NULL || DatumGetPointer(right) == NULL)
+		return left == right;
+	return gen_identical(left, right);
+}
+
+/* Copy the value of a new key. */
+static void
+gen_copy_key(void *key, void *arg)
+{
+	Datum *value = key;
+
+	if (DatumGetPointer(*value) != NULL)
+		*value = datumCopy(*value, false, -1);
+}
+
+const InternerMethods gen_interner_methods = {
+	.hash = gen_hash_key,
+	.equal = gen_equal_keys,
+	.copy = gen_copy_key,
+};

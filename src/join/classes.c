@@ -14,47 +14,12 @@
 
 #include "join/classes.h"
 
-#include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/interner.h"
 #include "join/matches.h"
-
-/* A class that has been numbered. */
-typedef struct ClassEntry
-{
-	int *values; /* numbers of values, one per clause */
-	uint32 hash;
-	int32 number;
-	char status;
-} ClassEntry;
-
-#define NVALUES(tb) (*(const int *) (tb)->private_data)
-
-/* Hash the numbers of a class's values. */
-static inline uint32
-class_hash_values(const int *values, int count)
-{
-	uint32 hash = 0;
-
-	for (int i = 0; i < count; i++)
-		hash = hash_combine(hash, murmurhash32(values[i]));
-	return hash;
-}
-
-#define SH_PREFIX class
-#define SH_ELEMENT_TYPE ClassEntry
-#define SH_KEY_TYPE int *
-#define SH_KEY values
-#define SH_HASH_KEY(tb, k) class_hash_values(k, NVALUES(tb))
-#define SH_EQUAL(tb, a, b) (memcmp(a, b, NVALUES(tb) * sizeof(int)) == 0)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
 
 /* Inner classes in the order of their value for one clause. */
 typedef struct ByValue
@@ -71,10 +36,7 @@ struct Classes
 	int *numbers;		/* work space: the numbers of a row's values */
 
 	/* The inner classes; only with several clauses. */
-	struct class_hash *inner_seen;
-	int ninner;
-	int room;
-	int *inner;		   /* nclauses numbers of values per class */
+	Interner *inner;   /* classes as tuples of nclauses numbers of values */
 	ByValue *by_value; /* per clause; NULL before the last inner row was added */
 
 	/* The outer classes met so far; all of them are forgotten when they take too much memory. */
@@ -82,24 +44,19 @@ struct Classes
 	bool grew; /* true if a class came since the size was last checked */
 	int nouter;
 	MemoryContext own_cache; /* a child of cache, for the members below; only with several clauses */
-	struct class_hash *outer_seen;
+	Interner *outer;
 	int outer_room;
 	MatchList *lists;			   /* the matching inner classes, per outer class */
 	const MatchList **value_lists; /* work space: per clause, the matching values of an outer class */
 };
 
-#define FIRST_CLASSES 64
-
 /* Start without any outer class. */
 static void
 start_outer_classes(Classes *classes)
 {
-	MemoryContext old = MemoryContextSwitchTo(classes->own_cache);
-
-	classes->outer_seen = class_create(classes->own_cache, FIRST_CLASSES, &classes->nclauses);
-	classes->outer_room = FIRST_CLASSES;
-	classes->lists = palloc(classes->outer_room * sizeof(MatchList));
-	MemoryContextSwitchTo(old);
+	classes->outer = interner_create_tuples(classes->own_cache, classes->nclauses);
+	classes->outer_room = classes->outer->room;
+	classes->lists = MemoryContextAlloc(classes->own_cache, classes->outer_room * sizeof(MatchList));
 }
 
 /* Create an empty set of classes for some clauses. */
@@ -120,65 +77,38 @@ classes_create(const JoinClause *clauses, int nclauses, bool one_is_enough)
 		return classes;
 	classes->numbers = palloc(nclauses * sizeof(int));
 	classes->value_lists = palloc(nclauses * sizeof(MatchList *));
-	classes->inner_seen = class_create(CurrentMemoryContext, FIRST_CLASSES, &classes->nclauses);
-	classes->room = FIRST_CLASSES;
-	classes->inner = palloc(classes->room * nclauses * sizeof(int));
+	classes->inner = interner_create_tuples(CurrentMemoryContext, nclauses);
 	start_outer_classes(classes);
 	return classes;
-}
-
-/* Return the number of a class; a class that was not seen before gets the next number, count. */
-static int
-class_number(struct class_hash *seen, int *values, int count)
-{
-	bool found;
-	ClassEntry *entry = class_insert(seen, values, &found);
-
-	if (!found)
-	{
-		entry->values = MemoryContextAlloc(seen->ctx, NVALUES(seen) * sizeof(int));
-		memcpy(entry->values, values, NVALUES(seen) * sizeof(int));
-		entry->number = count;
-	}
-	return entry->number;
 }
 
 /* Return the number of an inner row's class. */
 int
 classes_add_inner(Classes *classes, const Datum *values)
 {
-	int number;
+	bool found;
 
 	Assert(classes->by_value == NULL);
 	if (classes->nclauses == 1)
 		return matches_add_inner(classes->matches[0], values[0]);
 	for (int i = 0; i < classes->nclauses; i++)
 		classes->numbers[i] = matches_add_inner(classes->matches[i], values[i]);
-	number = class_number(classes->inner_seen, classes->numbers, classes->ninner);
-	if (number < classes->ninner)
-		return number;
-	if (classes->ninner == classes->room)
-	{
-		classes->room *= 2;
-		classes->inner = repalloc_huge(classes->inner, (Size) classes->room * classes->nclauses * sizeof(int));
-	}
-	memcpy(classes->inner + (Size) number * classes->nclauses, classes->numbers, classes->nclauses * sizeof(int));
-	classes->ninner++;
-	return number;
+	return interner_code(classes->inner, classes->numbers, &found);
 }
 
 /* Return the number of inner classes. */
 int
 classes_count_inner(const Classes *classes)
 {
-	return classes->nclauses == 1 ? matches_count_inner(classes->matches[0]) : classes->ninner;
+	return classes->nclauses == 1 ? matches_count_inner(classes->matches[0]) : classes->inner->count;
 }
 
 /* Return the number of an inner class's value for a clause. */
 static inline int
 class_value(const Classes *classes, int number, int clause)
 {
-	return classes->inner[(Size) number * classes->nclauses + clause];
+	Assert(clause < classes->nclauses);
+	return interner_tuple(classes->inner, number)[clause];
 }
 
 /* Order the inner classes by their value for a clause. */
@@ -187,15 +117,16 @@ order_classes(Classes *classes, int clause)
 {
 	ByValue *by = &classes->by_value[clause];
 	int nvalues = matches_count_inner(classes->matches[clause]);
+	int nclasses = classes->inner->count;
 
 	by->starts = palloc_extended((Size) (nvalues + 2) * sizeof(int), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	by->order = palloc_extended((Size) Max(classes->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
+	by->order = palloc_extended((Size) Max(nclasses, 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	/* A counting sort, as in order_inner(). */
-	for (int i = 0; i < classes->ninner; i++)
+	for (int i = 0; i < nclasses; i++)
 		by->starts[class_value(classes, i, clause) + 2]++;
 	for (int value = 2; value < nvalues + 2; value++)
 		by->starts[value] += by->starts[value - 1];
-	for (int i = 0; i < classes->ninner; i++)
+	for (int i = 0; i < nclasses; i++)
 		by->order[by->starts[class_value(classes, i, clause) + 1]++] = i;
 }
 
@@ -335,9 +266,9 @@ match_outer_class(Classes *classes)
 {
 	MemoryContext old = MemoryContextSwitchTo(classes->own_cache);
 
-	if (classes->nouter == classes->outer_room)
+	if (classes->outer_room < classes->outer->room)
 	{
-		classes->outer_room *= 2;
+		classes->outer_room = classes->outer->room;
 		classes->lists = repalloc_huge(classes->lists, (Size) classes->outer_room * sizeof(MatchList));
 	}
 	for (int i = 0; i < classes->nclauses; i++)
@@ -350,11 +281,13 @@ match_outer_class(Classes *classes)
 static int
 number_outer(Classes *classes, const Datum *values)
 {
+	bool found;
+
 	if (classes->nclauses == 1)
 		return matches_add_outer(classes->matches[0], values[0]);
 	for (int i = 0; i < classes->nclauses; i++)
 		classes->numbers[i] = matches_add_outer(classes->matches[i], values[i]);
-	return class_number(classes->outer_seen, classes->numbers, classes->nouter);
+	return interner_code(classes->outer, classes->numbers, &found);
 }
 
 /* Return the inner classes that an outer row joins with. */

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "base/extension.h"
+#include "base/interner.h"
 #include "base/typekind.h"
 #include "hierarchy/generalized.h"
 
@@ -37,23 +38,46 @@ typedef struct ValueType
  * length have been detoasted by detoast_value(), which datum_image_hash() would check
  * again each time.
  */
-static inline uint32
-hash_image(const ValueType *type, Datum value)
+static uint32
+hash_image(const void *key, void *arg)
 {
+	const ValueType *type = arg;
+	Datum value = *(const Datum *) key;
+
 	if (type->typlen == -1)
 		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 	return datum_image_hash(value, type->typbyval, type->typlen);
 }
 
 /* Return true if two values have the same bytes. */
-static inline bool
-same_image(const ValueType *type, Datum a, Datum b)
+static bool
+same_image(const void *left, const void *right, void *arg)
 {
+	const ValueType *type = arg;
+	Datum a = *(const Datum *) left;
+	Datum b = *(const Datum *) right;
+
 	if (type->typlen == -1)
 		return VARSIZE_ANY_EXHDR(DatumGetPointer(a)) == VARSIZE_ANY_EXHDR(DatumGetPointer(b)) &&
 			   memcmp(VARDATA_ANY(DatumGetPointer(a)), VARDATA_ANY(DatumGetPointer(b)), VARSIZE_ANY_EXHDR(DatumGetPointer(a))) == 0;
 	return datum_image_eq(a, b, type->typbyval, type->typlen);
 }
+
+/* Copy a new value. */
+static void
+copy_image(void *key, void *arg)
+{
+	const ValueType *type = arg;
+	Datum *value = key;
+
+	*value = datumCopy(*value, type->typbyval, type->typlen);
+}
+
+static const InternerMethods image_methods = {
+	.hash = hash_image,
+	.equal = same_image,
+	.copy = copy_image,
+};
 
 /* Return a value that is neither compressed nor stored out of line. */
 static inline Datum
@@ -61,30 +85,6 @@ detoast_value(const ValueType *type, Datum value)
 {
 	return type->typlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)) : value;
 }
-
-/* A value that has been numbered. */
-typedef struct SeenEntry
-{
-	Datum value;
-	uint32 hash;
-	int32 number;
-	char status;
-} SeenEntry;
-
-#define VALUE_TYPE(tb) ((const ValueType *) (tb)->private_data)
-
-#define SH_PREFIX seen
-#define SH_ELEMENT_TYPE SeenEntry
-#define SH_KEY_TYPE Datum
-#define SH_KEY value
-#define SH_HASH_KEY(tb, k) hash_image(VALUE_TYPE(tb), k)
-#define SH_EQUAL(tb, a, b) same_image(VALUE_TYPE(tb), a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
 
 /* The place of a value on a line: it covers [lo, hi] there. */
 typedef struct LinePlace
@@ -108,21 +108,23 @@ struct Matches
 	Oid generalized;
 
 	ValueType inner_type;
-	struct seen_hash *inner_seen;
-	int ninner;
+	Interner *inner;
 	int room;
-	Datum *inner;
 	LinePlace *places; /* per value; from the first search on, line by line, and on a line in the order of lo */
 	int nlines;		   /* 0 before the first search */
 	int *ends;		   /* of each line, among places */
 
 	ValueType outer_type;
 	MemoryContext cache; /* holds what is known of outer values, which may be forgotten */
-	struct seen_hash *outer_seen;
-	int nouter;
-	int outer_room;
-	MatchList *lists; /* the matching inner values, per outer value */
+	Interner *outer;	/* its records are OuterValues */
 };
+
+/* An outer value, and the inner values that match it. */
+typedef struct OuterValue
+{
+	Datum value;
+	MatchList list;
+} OuterValue;
 
 /* Read the type of an operator's argument. */
 static void
@@ -138,15 +140,8 @@ read_argument_type(Node *argument, ValueType *type)
 void
 matches_forget_outer(Matches *matches)
 {
-	MemoryContext old;
-
 	MemoryContextReset(matches->cache);
-	old = MemoryContextSwitchTo(matches->cache);
-	matches->outer_seen = seen_create(matches->cache, FIRST_VALUES, &matches->outer_type);
-	matches->outer_room = FIRST_VALUES;
-	matches->lists = palloc(matches->outer_room * sizeof(MatchList));
-	matches->nouter = 0;
-	MemoryContextSwitchTo(old);
+	matches->outer = interner_create(matches->cache, sizeof(Datum), sizeof(OuterValue), &image_methods, &matches->outer_type);
 }
 
 /* Create an empty set of values for a clause. */
@@ -165,9 +160,8 @@ matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 	fmgr_info_set_expr((Node *) clause, &matches->function);
 	read_argument_type(outer_is_left ? lsecond(clause->args) : linitial(clause->args), &matches->inner_type);
 	read_argument_type(outer_is_left ? linitial(clause->args) : lsecond(clause->args), &matches->outer_type);
-	matches->inner_seen = seen_create(CurrentMemoryContext, FIRST_VALUES, &matches->inner_type);
-	matches->room = FIRST_VALUES;
-	matches->inner = palloc(matches->room * sizeof(Datum));
+	matches->inner = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &image_methods, &matches->inner_type);
+	matches->room = matches->inner->room;
 	matches->places = palloc(matches->room * sizeof(LinePlace));
 	matches->cache = AllocSetContextCreate(cache, "kanon matches", ALLOCSET_DEFAULT_SIZES);
 	matches_forget_outer(matches);
@@ -212,48 +206,26 @@ find_place(const Matches *matches, const ValueType *type, Datum value, LinePlace
 	gen_view_free(&view);
 }
 
-/*
- * Return the number of a value.  A value that was not seen before gets the next number,
- * count, and *value becomes a copy of it that lives as long as the table.
- */
-static int
-value_number(struct seen_hash *seen, const ValueType *type, Datum *value, int count)
-{
-	bool found;
-	SeenEntry *entry = seen_insert(seen, *value, &found);
-
-	if (!found)
-	{
-		MemoryContext old = MemoryContextSwitchTo(seen->ctx);
-
-		*value = entry->value = datumCopy(*value, type->typbyval, type->typlen);
-		entry->number = count;
-		MemoryContextSwitchTo(old);
-	}
-	return entry->number;
-}
-
 /* Return the number of an inner value. */
 int
 matches_add_inner(Matches *matches, Datum value)
 {
+	Interner *inner = matches->inner;
+	bool found;
 	int number;
 
 	Assert(matches->nlines == 0);
 	value = detoast_value(&matches->inner_type, value);
-	number = value_number(matches->inner_seen, &matches->inner_type, &value, matches->ninner);
-	if (number < matches->ninner)
+	number = interner_code(inner, &value, &found);
+	if (found)
 		return number;
-	if (matches->ninner == matches->room)
+	if (matches->room < inner->room)
 	{
-		matches->room *= 2;
-		matches->inner = repalloc_huge(matches->inner, matches->room * sizeof(Datum));
+		matches->room = inner->room;
 		matches->places = repalloc_huge(matches->places, matches->room * sizeof(LinePlace));
 	}
-	matches->inner[number] = value;
-	find_place(matches, &matches->inner_type, value, &matches->places[number]);
+	find_place(matches, &matches->inner_type, interner_datum(inner, number), &matches->places[number]);
 	matches->places[number].number = number;
-	matches->ninner++;
 	return number;
 }
 
@@ -261,7 +233,7 @@ matches_add_inner(Matches *matches, Datum value)
 int
 matches_count_inner(const Matches *matches)
 {
-	return matches->ninner;
+	return matches->inner->count;
 }
 
 /* Order lines. */
@@ -309,12 +281,13 @@ static void
 order_line_places(Matches *matches)
 {
 	LinePlace *places = matches->places;
+	int ninner = matches->inner->count;
 
-	qsort(places, matches->ninner, sizeof(LinePlace), compare_line_places);
-	matches->ends = palloc_extended(Max(matches->ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
-	for (int from = 0, to = 1; to <= matches->ninner; to++)
+	qsort(places, ninner, sizeof(LinePlace), compare_line_places);
+	matches->ends = palloc_extended(Max(ninner, 1) * sizeof(int), MCXT_ALLOC_HUGE);
+	for (int from = 0, to = 1; to <= ninner; to++)
 	{
-		if (to < matches->ninner && compare_lines(&places[from], &places[to]) == 0)
+		if (to < ninner && compare_lines(&places[from], &places[to]) == 0)
 			continue;
 		(void) set_reach(places, from, to);
 		matches->ends[matches->nlines++] = to;
@@ -327,7 +300,7 @@ static void
 compare_at(Matches *matches, Datum value, int at, MatchList *list, int *room)
 {
 	int number = matches->places[at].number;
-	Datum inner = matches->inner[number];
+	Datum inner = interner_datum(matches->inner, number);
 	MemoryContext old = MemoryContextSwitchTo(matches->work);
 	bool matched = DatumGetBool(FunctionCall2Coll(&matches->function, matches->collation,
 												  matches->outer_is_left ? value : inner,
@@ -413,11 +386,13 @@ int
 matches_add_outer(Matches *matches, Datum value)
 {
 	MemoryContext old;
+	OuterValue *outer;
+	bool found;
 	int number;
 
 	value = detoast_value(&matches->outer_type, value);
-	number = value_number(matches->outer_seen, &matches->outer_type, &value, matches->nouter);
-	if (number < matches->nouter)
+	number = interner_code(matches->outer, &value, &found);
+	if (found)
 		return number;
 	if (matches->nlines == 0)
 	{
@@ -426,13 +401,8 @@ matches_add_outer(Matches *matches, Datum value)
 		MemoryContextSwitchTo(old);
 	}
 	old = MemoryContextSwitchTo(matches->cache);
-	if (matches->nouter == matches->outer_room)
-	{
-		matches->outer_room *= 2;
-		matches->lists = repalloc_huge(matches->lists, matches->outer_room * sizeof(MatchList));
-	}
-	match_outer_value(matches, value, &matches->lists[number]);
-	matches->nouter++;
+	outer = interner_record(matches->outer, number);
+	match_outer_value(matches, outer->value, &outer->list);
 	MemoryContextSwitchTo(old);
 	return number;
 }
@@ -441,6 +411,5 @@ matches_add_outer(Matches *matches, Datum value)
 const MatchList *
 matches_of_outer(const Matches *matches, int number)
 {
-	Assert(number >= 0 && number < matches->nouter);
-	return &matches->lists[number];
+	return &((OuterValue *) interner_record(matches->outer, number))->list;
 }

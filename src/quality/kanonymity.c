@@ -17,9 +17,9 @@
 #include "utils/builtins.h"
 
 #include "base/as_owner.h"
+#include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"
-#include "quality/codetable.h"
 #include "quality/relation.h"
 #include "quality/valuecodes.h"
 
@@ -76,7 +76,7 @@ typedef struct Parts
 	MemoryContext context; /* what outlives the query */
 	int ncolumns;
 	ValueCodes **columns; /* the sensitive one is the last */
-	CodeTable *classes;
+	Interner *classes;
 	int32 *codes; /* work space */
 	Part *parts;
 	int64 count;
@@ -119,7 +119,7 @@ receive_part(TupleTableSlot *slot, DestReceiver *self)
 		return true;
 	for (int i = 0; i < parts->ncolumns; i++)
 		parts->codes[i] = valuecodes_code(parts->columns[i], slot->tts_values[i], slot->tts_isnull[i]);
-	part.class = codetable_number(parts->classes, parts->codes, &found);
+	part.class = interner_code(parts->classes, parts->codes, &found);
 	part.value = parts->codes[sensitive];
 	keep_part(parts, &part);
 	if (parts->count % 10000 == 0)
@@ -159,7 +159,7 @@ read_parts(Parts *parts, const char *query)
 	parts->context = CurrentMemoryContext;
 	parts->room = 1024;
 	parts->parts = palloc(parts->room * sizeof(Part));
-	parts->classes = codetable_create(parts->ncolumns - 1);
+	parts->classes = interner_create_tuples(CurrentMemoryContext, parts->ncolumns - 1);
 	parts->codes = palloc(parts->ncolumns * sizeof(int32));
 	if (plan == NULL || SPI_execute_plan_extended(plan, &options) < 0)
 		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
@@ -172,7 +172,7 @@ arrange_parts(Parts *parts)
 	int64 *starts = palloc_extended((parts->classes->count + 1) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Part *arranged = palloc_extended(Max(parts->count, 1) * sizeof(Part), MCXT_ALLOC_HUGE);
 
-	parts->totals = palloc_extended(parts->columns[parts->ncolumns - 1]->count * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	parts->totals = palloc_extended(valuecodes_count(parts->columns[parts->ncolumns - 1]) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int64 i = 0; i < parts->count; i++)
 	{
 		parts->totals[parts->parts[i].value] += parts->parts[i].rows;
@@ -203,7 +203,7 @@ equal_distance(const Parts *parts, const Part *class, int64 count, double rows)
 static double
 ordered_distance(const Parts *parts, const Part *class, int64 count, double rows)
 {
-	int nvalues = parts->columns[parts->ncolumns - 1]->count;
+	int nvalues = valuecodes_count(parts->columns[parts->ncolumns - 1]);
 	double *difference = palloc0((nvalues + 1) * sizeof(double));
 	double carried = 0;
 	double sum = 0;

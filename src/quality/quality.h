@@ -12,7 +12,7 @@
 #include "fmgr.h"
 
 #include "aview/aview.h"
-#include "quality/codetable.h"
+#include "base/interner.h"
 #include "recode/dictionary.h"
 
 /* What became of a row. */
@@ -71,14 +71,14 @@ typedef struct Tally
 	int *raw_room;
 	Dictionary **shown; /* per quasi-identifier, else null */
 
-	CodeTable *raw_index;
+	Interner *raw_index;
 	RawClass *raw_classes;
-	CodeTable *shown_index; /* of the fate and the codes of quasi-identifiers */
+	Interner *shown_index; /* of the fate and the codes of quasi-identifiers */
 	ShownClass *shown_classes;
 
 	Dictionary **ids; /* per identifier, else null */
-	CodeTable *people;
-	CodeTable *memberships; /* class and person */
+	Interner *people;
+	Interner *memberships; /* class and person */
 
 	int32 *codes; /* work space */
 } Tally;

@@ -14,7 +14,7 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
-#include "quality/codetable.h"
+#include "base/interner.h"
 #include "recode/dictionary.h"
 
 static Dictionary **
@@ -56,12 +56,12 @@ tally_create(const AView *aview)
 	tally->raw_room = palloc0(columns * sizeof(int));
 	tally->shown = dictionaries_for(aview, ROLE_QUASI, ROLE_QUASI, true);
 	tally->ids = dictionaries_for(aview, ROLE_ID, ROLE_ID, false);
-	tally->raw_index = codetable_create(aview->nquasi);
+	tally->raw_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi);
 	tally->raw_classes = palloc(tally->raw_index->room * sizeof(RawClass));
-	tally->shown_index = codetable_create(aview->nquasi + 1);
+	tally->shown_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi + 1);
 	tally->shown_classes = palloc(tally->shown_index->room * sizeof(ShownClass));
-	tally->people = codetable_create(count_ids(aview));
-	tally->memberships = codetable_create(2);
+	tally->people = interner_create_tuples(CurrentMemoryContext, count_ids(aview));
+	tally->memberships = interner_create_tuples(CurrentMemoryContext, 2);
 	tally->codes = palloc0((columns + 1) * sizeof(int32));
 	return tally;
 }
@@ -103,14 +103,14 @@ find_person(Tally *tally, const Pair *pair)
 		if (tally->ids[i])
 			tally->codes[count++] = dictionary_code(tally->ids[i], pair->values[raw], pair->nulls[raw]);
 	}
-	return codetable_number(tally->people, tally->codes, &found);
+	return interner_code(tally->people, tally->codes, &found);
 }
 
 static int32
 find_raw_class(Tally *tally, const Pair *pair, int32 person)
 {
 	const AView *aview = tally->aview;
-	CodeTable *index = tally->raw_index;
+	Interner *index = tally->raw_index;
 	int room = index->room;
 	int32 number;
 	bool found;
@@ -123,7 +123,7 @@ find_raw_class(Tally *tally, const Pair *pair, int32 person)
 		tally->codes[i] = dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]);
 		count_value(tally, column, tally->codes[i]);
 	}
-	number = codetable_number(index, tally->codes, &found);
+	number = interner_code(index, tally->codes, &found);
 	if (room != index->room)
 		tally->raw_classes = repalloc_huge(tally->raw_classes, index->room * sizeof(RawClass));
 	if (!found)
@@ -137,7 +137,7 @@ static int32
 find_shown_class(Tally *tally, const Pair *pair)
 {
 	const AView *aview = tally->aview;
-	CodeTable *index = tally->shown_index;
+	Interner *index = tally->shown_index;
 	int room = index->room;
 	int32 number;
 	bool found;
@@ -149,7 +149,7 @@ find_shown_class(Tally *tally, const Pair *pair)
 
 		tally->codes[i + 1] = dictionary_code(tally->shown[column], pair->values[column], pair->nulls[column]);
 	}
-	number = codetable_number(index, tally->codes, &found);
+	number = interner_code(index, tally->codes, &found);
 	if (room != index->room)
 		tally->shown_classes = repalloc_huge(tally->shown_classes, index->room * sizeof(ShownClass));
 	if (!found)
@@ -186,7 +186,7 @@ tally_add(Tally *tally, const Pair *pair)
 	class->rows++;
 	class->k += Max(pair->k, 1);
 	if (!tally->count_rows)
-		codetable_number(tally->memberships, membership, &known);
+		interner_code(tally->memberships, membership, &known);
 	class->people += !known;
 	if (tally->raw_classes[raw].shown < 0)
 		tally->raw_classes[raw].shown = shown;
@@ -197,13 +197,13 @@ tally_add(Tally *tally, const Pair *pair)
 Fate
 tally_fate(const Tally *tally, int class)
 {
-	return (Fate) codetable_codes(tally->shown_index, class)[0];
+	return (Fate) interner_tuple(tally->shown_index, class)[0];
 }
 
 const int32 *
 tally_shown_codes(const Tally *tally, int class)
 {
-	return codetable_codes(tally->shown_index, class) + 1;
+	return interner_tuple(tally->shown_index, class) + 1;
 }
 
 /* Once all rows are in. */

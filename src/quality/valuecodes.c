@@ -1,6 +1,6 @@
 /*
  * valuecodes.c
- *		A hash table of values by the functions of their type.
+ *		Codes for values, by the hash and equality functions of their type.
  */
 #include "base/kanon.h"
 
@@ -9,48 +9,48 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
 
-typedef struct ValueCode
-{
-	Datum value;
-	uint32 hash;
-	int32 code;
-	char status;
-} ValueCode;
+#include "base/interner.h"
 
-/* Types that can only be sorted have few friends: they share one bucket. */
-static inline uint32
-hash_value(ValueCodes *codes, Datum value)
+/* Hash a value; all values of a type that can only be sorted have one hash. */
+static uint32
+valuecodes_hash(const void *key, void *arg)
 {
+	ValueCodes *codes = arg;
+
 	if (!OidIsValid(codes->hash.fn_oid))
 		return 0;
-	return DatumGetUInt32(FunctionCall1Coll(&codes->hash, codes->collation, value));
+	return DatumGetUInt32(FunctionCall1Coll(&codes->hash, codes->collation, *(const Datum *) key));
 }
 
-static inline bool
-same_value(ValueCodes *codes, Datum a, Datum b)
+/* Return true if SQL says that two values are equal. */
+static bool
+valuecodes_equal(const void *a, const void *b, void *arg)
 {
-	return DatumGetBool(FunctionCall2Coll(&codes->equal, codes->collation, a, b));
+	ValueCodes *codes = arg;
+
+	return DatumGetBool(FunctionCall2Coll(&codes->equal, codes->collation, *(const Datum *) a, *(const Datum *) b));
 }
 
-#define SH_PREFIX valuecode
-#define SH_ELEMENT_TYPE ValueCode
-#define SH_KEY_TYPE Datum
-#define SH_KEY value
-#define SH_HASH_KEY(tb, k) hash_value((tb)->private_data, k)
-#define SH_EQUAL(tb, a, b) same_value((tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+/* Copy a new value. */
+static void
+valuecodes_copy(void *key, void *arg)
+{
+	ValueCodes *codes = arg;
+	Datum *value = key;
 
-#define FIRST_VALUES 64
+	*value = datumCopy(*value, codes->typbyval, codes->typlen);
+}
 
+static const InternerMethods valuecodes_methods = {
+	.hash = valuecodes_hash,
+	.equal = valuecodes_equal,
+	.copy = valuecodes_copy,
+};
+
+/* Create codes for the values of a type; raise an error if the type has no equality. */
 ValueCodes *
 valuecodes_create(Oid type, Oid collation)
 {
@@ -61,43 +61,30 @@ valuecodes_create(Oid type, Oid collation)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an equality operator for type %s", format_type_be(type))));
-	codes->context = CurrentMemoryContext;
 	codes->type = type;
 	codes->collation = collation;
 	get_typlenbyval(type, &codes->typlen, &codes->typbyval);
 	fmgr_info(get_opcode(entry->eq_opr), &codes->equal);
 	if (OidIsValid(entry->hash_proc))
 		fmgr_info(entry->hash_proc, &codes->hash);
-	codes->index = valuecode_create(CurrentMemoryContext, FIRST_VALUES, codes);
-	codes->room = FIRST_VALUES;
-	codes->values = palloc0(codes->room * sizeof(Datum));
-	codes->count = 1;
+	codes->values = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &valuecodes_methods, codes);
 	return codes;
 }
 
+/* Return the code of a value; NULL has 0. */
 int32
 valuecodes_code(ValueCodes *codes, Datum value, bool isnull)
 {
-	ValueCode *entry;
 	bool found;
-	MemoryContext old;
 
-	if (isnull)
-		return 0;
-	entry = valuecode_insert(codes->index, value, &found);
-	if (found)
-		return entry->code;
-	old = MemoryContextSwitchTo(codes->context);
-	entry->value = datumCopy(value, codes->typbyval, codes->typlen);
-	MemoryContextSwitchTo(old);
-	if (codes->count == codes->room)
-	{
-		codes->room *= 2;
-		codes->values = repalloc_huge(codes->values, codes->room * sizeof(Datum));
-	}
-	codes->values[codes->count] = entry->value;
-	entry->code = codes->count++;
-	return entry->code;
+	return isnull ? 0 : interner_code(codes->values, &value, &found) + 1;
+}
+
+/* Return the number of codes, with that of NULL. */
+int
+valuecodes_count(const ValueCodes *codes)
+{
+	return codes->values->count + 1;
 }
 
 typedef struct RankedCode
@@ -106,25 +93,28 @@ typedef struct RankedCode
 	int32 code;
 } RankedCode;
 
+/* Order codes by their values: a qsort_arg comparator. */
 static int
-compare_values(const void *left, const void *right, void *sort)
+compare_ranked_codes(const void *left, const void *right, void *sort)
 {
 	return ApplySortComparator(((const RankedCode *) left)->value, false, ((const RankedCode *) right)->value, false, sort);
 }
 
+/* Return the rank of each code's value in the order of the type, from 1; NULL comes last. */
 int32 *
 valuecodes_ranks(const ValueCodes *codes)
 {
-	RankedCode *sorted = palloc_extended(codes->count * sizeof(RankedCode), MCXT_ALLOC_HUGE);
-	int32 *ranks = palloc_extended(codes->count * sizeof(int32), MCXT_ALLOC_HUGE);
+	int count = valuecodes_count(codes);
+	RankedCode *sorted = palloc_extended(count * sizeof(RankedCode), MCXT_ALLOC_HUGE);
+	int32 *ranks = palloc_extended(count * sizeof(int32), MCXT_ALLOC_HUGE);
 	SortSupportData sort = {.ssup_cxt = CurrentMemoryContext, .ssup_collation = codes->collation};
 
 	PrepareSortSupportFromOrderingOp(lookup_type_cache(codes->type, TYPECACHE_LT_OPR)->lt_opr, &sort);
-	for (int32 code = 1; code < codes->count; code++)
-		sorted[code - 1] = (RankedCode){.value = codes->values[code], .code = code};
-	qsort_arg(sorted, codes->count - 1, sizeof(RankedCode), compare_values, &sort);
-	for (int32 rank = 1; rank < codes->count; rank++)
+	for (int32 code = 1; code < count; code++)
+		sorted[code - 1] = (RankedCode){.value = interner_datum(codes->values, code - 1), .code = code};
+	qsort_arg(sorted, count - 1, sizeof(RankedCode), compare_ranked_codes, &sort);
+	for (int32 rank = 1; rank < count; rank++)
 		ranks[sorted[rank - 1].code] = rank;
-	ranks[0] = codes->count;
+	ranks[0] = count;
 	return ranks;
 }

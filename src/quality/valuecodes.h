@@ -1,30 +1,32 @@
 /*
  * valuecodes.h
- *		Numbers for the values of a column, as SQL tells them apart.
+ *		Codes for the values of a column, which are equal if SQL says so.
  */
 #ifndef KANON_VALUECODES_H
 #define KANON_VALUECODES_H
 
 #include "fmgr.h"
 
+#include "base/interner.h"
+
 typedef struct ValueCodes
 {
-	MemoryContext context;
 	Oid type;
 	Oid collation;
 	int16 typlen;
 	bool typbyval;
-	FmgrInfo hash; /* unset where the type has none */
+	FmgrInfo hash; /* fn_oid is unset if the type has no hash function */
 	FmgrInfo equal;
-	struct valuecode_hash *index;
-	int count; /* with NULL, which is 0 */
-	int room;
-	Datum *values;
+	Interner *values; /* all but NULL: the code of a value here is one less than in valuecodes_code() */
 } ValueCodes;
 
+/* Create codes for the values of a type in the current memory context. */
 extern ValueCodes *valuecodes_create(Oid type, Oid collation);
+/* Return the code of a value; NULL has 0. */
 extern int32 valuecodes_code(ValueCodes *codes, Datum value, bool isnull);
-/* Per code its place among all of them, from 1; NULL is the last. */
+/* Return the number of codes, with that of NULL. */
+extern int valuecodes_count(const ValueCodes *codes);
+/* Return the rank of each code's value in the order of the type, from 1; NULL comes last. */
 extern int32 *valuecodes_ranks(const ValueCodes *codes);
 
 #endif

@@ -13,10 +13,10 @@
 
 #include "recode/celltree.h"
 
-#include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "utils/memutils.h"
 
+#include "base/interner.h"
 #include "recode/dictionary.h"
 #include "recode/order.h"
 #include "recode/recode.h"
@@ -30,24 +30,12 @@ typedef struct BoundList
 	int nranks;
 } BoundList;
 
-/* Bounds by their texts: many boxes share one. */
+/* A bound by its text: many boxes share one. */
 typedef struct BoundEntry
 {
 	const char *text;
 	OrderedValue value;
-	char status;
 } BoundEntry;
-
-#define SH_PREFIX boundtable
-#define SH_ELEMENT_TYPE BoundEntry
-#define SH_KEY_TYPE const char *
-#define SH_KEY text
-#define SH_HASH_KEY(tb, k) hash_bytes((const unsigned char *) (k), strlen(k))
-#define SH_EQUAL(tb, a, b) (strcmp(a, b) == 0)
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
 
 /* NULL is behind all others, and has no text. */
 #define NULL_RANK PG_INT32_MAX
@@ -205,16 +193,16 @@ const Nesting tree_nesting = {
 };
 
 static void
-collect_bound(boundtable_hash *table, Dictionary *dictionary, const char *text)
+collect_bound(Interner *table, Dictionary *dictionary, const char *text)
 {
 	bool found;
-	BoundEntry *entry;
+	int32 code;
 
 	if (text == NULL)
 		return;
-	entry = boundtable_insert(table, text, &found);
+	code = interner_code(table, &text, &found);
 	if (!found)
-		entry->value = read_bound(dictionary, text);
+		((BoundEntry *) interner_record(table, code))->value = read_bound(dictionary, text);
 }
 
 static int
@@ -225,12 +213,10 @@ compare_bounds(const void *left, const void *right)
 
 /* A column's bounds, in order; the same one may be there in several spellings. */
 static void
-list_bounds(const Recoder *recoder, int column, boundtable_hash *table)
+list_bounds(const Recoder *recoder, int column, Interner *table)
 {
 	CellTree *tree = recoder->tree;
 	BoundList *list = &tree->bounds[column];
-	boundtable_iterator iterator;
-	BoundEntry *entry;
 
 	for (int32 box = 1; box < tree->nboxes; box++)
 	{
@@ -239,25 +225,29 @@ list_bounds(const Recoder *recoder, int column, boundtable_hash *table)
 		collect_bound(table, recoder->columns[column], tree->boxes[box].lo);
 		collect_bound(table, recoder->columns[column], tree->boxes[box].hi);
 	}
-	list->values = palloc_extended(Max(table->members, 1) * sizeof(OrderedValue), MCXT_ALLOC_HUGE);
-	boundtable_start_iterate(table, &iterator);
-	while ((entry = boundtable_iterate(table, &iterator)) != NULL)
-		list->values[list->count++] = entry->value;
+	list->values = palloc_extended(Max(table->count, 1) * sizeof(OrderedValue), MCXT_ALLOC_HUGE);
+	for (list->count = 0; list->count < table->count; list->count++)
+		list->values[list->count] = ((BoundEntry *) interner_record(table, list->count))->value;
 	qsort(list->values, list->count, sizeof(OrderedValue), compare_bounds);
 	list->count = qunique(list->values, list->count, sizeof(OrderedValue), compare_bounds);
 }
 
 static int32
-bound_rank(const BoundList *list, boundtable_hash *table, const char *text)
+bound_rank(const BoundList *list, Interner *table, const char *text)
 {
-	return text ? find_rank(list, &boundtable_lookup(table, text)->value) : NULL_RANK;
+	BoundEntry *entry;
+
+	if (text == NULL)
+		return NULL_RANK;
+	entry = interner_record(table, interner_find(table, &text));
+	return find_rank(list, &entry->value);
 }
 
 static void
 rank_boxes(const Recoder *recoder, int column)
 {
 	CellTree *tree = recoder->tree;
-	boundtable_hash *table = boundtable_create(CurrentMemoryContext, 256, NULL);
+	Interner *table = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(BoundEntry), &interner_borrowed_texts, NULL);
 
 	list_bounds(recoder, column, table);
 	for (int32 i = 1; i < tree->nboxes; i++)
@@ -269,7 +259,7 @@ rank_boxes(const Recoder *recoder, int column)
 		box->lo_rank = bound_rank(&tree->bounds[column], table, box->lo);
 		box->hi_rank = bound_rank(&tree->bounds[column], table, box->hi) - (box->open ? 1 : 0);
 	}
-	boundtable_destroy(table);
+	interner_free(table);
 }
 
 /* Puts the boxes into each other, in the order of their numbers. */

@@ -6,7 +6,6 @@
 
 #include "recode/dictionary.h"
 
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "common/shortest_dec.h"
@@ -18,6 +17,7 @@
 #include "utils/numeric.h"
 
 #include "base/extension.h"
+#include "base/interner.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
@@ -70,78 +70,24 @@ hash_raw(const RawKey *key)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Generalized values of one level, by identity. */
-typedef struct ValueEntry
-{
-	Datum value;
-	uint32 hash;
-	int32 code;
-	char status;
-} ValueEntry;
-
-static uint32
-hash_value(Datum value)
-{
-	GenView view;
-
-	gen_view(value, &view);
-	return gen_identity_hash(&view);
-}
-
-static bool
-same_value(Datum a, Datum b)
-{
-	GenView left;
-	GenView right;
-
-	gen_view(a, &left);
-	gen_view(b, &right);
-	return gen_identity_cmp(&left, &right, C_COLLATION_OID) == 0;
-}
-
-#define SH_PREFIX valueindex
-#define SH_ELEMENT_TYPE ValueEntry
-#define SH_KEY_TYPE Datum
-#define SH_KEY value
-#define SH_HASH_KEY(tb, k) hash_value(k)
-#define SH_EQUAL(tb, a, b) same_value(a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 #define FIRST_CODES 64
 
+/* Return the code of a generalized value on a level, or of NULL on level 0; *found is false if the code is new. */
 static int32
-add_code(DictionaryLevel *level, Datum value)
+intern_value(Dictionary *dictionary, int level_number, Datum value, bool *found)
 {
-	if (level->ncodes == level->capacity)
-	{
-		level->capacity *= 2;
-		level->values = repalloc_huge(level->values, level->capacity * sizeof(Datum));
-		level->parent = repalloc_huge(level->parent, level->capacity * sizeof(int32));
-	}
-	level->values[level->ncodes] = value;
-	return level->ncodes++;
-}
-
-/* The code of a generalized value on a level; a new one is copied to stay. */
-static int32
-intern_value(Dictionary *dictionary, int level, Datum value, bool *found)
-{
-	ValueEntry *entry = valueindex_insert(dictionary->levels[level].index, value, found);
+	DictionaryLevel *level = &dictionary->levels[level_number];
+	int32 code = interner_code(level->index, &value, found);
 
 	if (!*found)
 	{
-		MemoryContext old = MemoryContextSwitchTo(dictionary->context);
-
-		entry->value = datumCopy(value, false, -1);
-		entry->code = add_code(&dictionary->levels[level], entry->value);
-		MemoryContextSwitchTo(old);
+		if (level->index->room > level->capacity)
+			level->parent = repalloc_huge(level->parent, level->index->room * sizeof(int32));
+		level->ncodes = level->index->count;
+		level->capacity = level->index->room;
+		level->values = (Datum *) level->index->records;
 	}
-	return entry->code;
+	return code;
 }
 
 Datum
@@ -178,6 +124,7 @@ dictionary_create(Oid type, Dgh *dgh)
 	Dictionary *dictionary = palloc0(sizeof(Dictionary));
 	Oid output;
 	bool is_varlena;
+	bool found;
 
 	dictionary->context = CurrentMemoryContext;
 	dictionary->work = AllocSetContextCreate(CurrentMemoryContext, "kanon dictionary work", ALLOCSET_SMALL_SIZES);
@@ -193,13 +140,13 @@ dictionary_create(Oid type, Dgh *dgh)
 	{
 		DictionaryLevel *level = &dictionary->levels[i];
 
-		level->capacity = FIRST_CODES;
-		level->values = palloc(level->capacity * sizeof(Datum));
+		level->index = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &gen_interner_methods, NULL);
+		level->capacity = level->index->room;
+		level->values = (Datum *) level->index->records;
 		level->parent = palloc(level->capacity * sizeof(int32));
-		level->index = valueindex_create(CurrentMemoryContext, FIRST_CODES, NULL);
 	}
 	/* NULL is a leaf directly below the root. */
-	add_ancestors(dictionary, add_code(&dictionary->levels[0], (Datum) 0), (Datum) 0);
+	add_ancestors(dictionary, intern_value(dictionary, 0, (Datum) 0, &found), (Datum) 0);
 	return dictionary;
 }
 

@@ -10,6 +10,7 @@
 #ifndef KANON_DICTIONARY_H
 #define KANON_DICTIONARY_H
 
+#include "base/interner.h"
 #include "hierarchy/dgh.h"
 
 /* The code of NULL at level 0. */
@@ -21,7 +22,7 @@ typedef struct DictionaryLevel
 	int capacity;
 	Datum *values; /* generalized; unset for NULL_CODE at level 0 */
 	int32 *parent; /* code one level up; not on the last level */
-	struct valueindex_hash *index;
+	Interner *index; /* of the values, whose array is its own */
 } DictionaryLevel;
 
 typedef struct Dictionary

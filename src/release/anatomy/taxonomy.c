@@ -14,72 +14,26 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 
+#include "base/interner.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
 /* So many missing values are named. */
 #define MISSING_SHOWN 10
 
-/* Nodes by value. */
-typedef struct NodeEntry
+/* Return the node with a number while nodes are being added. */
+static inline TaxonomyNode *
+taxonomy_node(const Interner *nodes, int32 node)
 {
-	Datum value;
-	uint32 hash;
-	int32 node;
-	char status;
-} NodeEntry;
-
-static uint32
-hash_value(Datum value)
-{
-	GenView view;
-
-	gen_view(value, &view);
-	return gen_identity_hash(&view);
+	return interner_record(nodes, node);
 }
 
-#define SH_PREFIX nodetable
-#define SH_ELEMENT_TYPE NodeEntry
-#define SH_KEY_TYPE Datum
-#define SH_KEY value
-#define SH_HASH_KEY(tb, key) hash_value(key)
-#define SH_EQUAL(tb, a, b) gen_identical(a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
-typedef struct Builder
-{
-	Taxonomy *taxonomy;
-	nodetable_hash *table;
-	int capacity;
-} Builder;
-
+/*
+ * Return the node of a resolved value, which stands at a depth.  Add it if it is new,
+ * and its ancestors up to the first that is known.
+ */
 static int32
-new_node(Builder *builder, Datum value, int depth)
-{
-	Taxonomy *taxonomy = builder->taxonomy;
-	TaxonomyNode *node;
-
-	if (taxonomy->nnodes == builder->capacity)
-	{
-		builder->capacity *= 2;
-		taxonomy->nodes = repalloc_huge(taxonomy->nodes, builder->capacity * sizeof(TaxonomyNode));
-	}
-	node = &taxonomy->nodes[taxonomy->nnodes];
-	memset(node, 0, sizeof(TaxonomyNode));
-	node->value = value;
-	node->parent = -1;
-	node->depth = depth;
-	return taxonomy->nnodes++;
-}
-
-/* Finds a resolved value's node, or makes it and those of its ancestors. */
-static int32
-add_path(Builder *builder, Datum value, int depth)
+add_path(const Taxonomy *taxonomy, Interner *nodes, Datum value, int depth)
 {
 	int32 lowest = -1;
 	int32 child = -1;
@@ -88,18 +42,21 @@ add_path(Builder *builder, Datum value, int depth)
 
 	for (;;)
 	{
-		NodeEntry *entry = nodetable_insert(builder->table, value, &found);
+		int32 node = interner_code(nodes, &value, &found);
 
 		if (!found)
-			entry->node = new_node(builder, value, depth);
+		{
+			taxonomy_node(nodes, node)->parent = -1;
+			taxonomy_node(nodes, node)->depth = depth;
+		}
 		if (child >= 0)
-			builder->taxonomy->nodes[child].parent = entry->node;
+			taxonomy_node(nodes, child)->parent = node;
 		if (lowest < 0)
-			lowest = entry->node;
+			lowest = node;
 		if (found || depth == 0)
 			return lowest;
-		child = entry->node;
-		value = dgh_climb(builder->taxonomy->dgh, value, 1, &at_root);
+		child = node;
+		value = dgh_climb(taxonomy->dgh, value, 1, &at_root);
 		depth--;
 	}
 }
@@ -137,9 +94,9 @@ report_missing(const Dgh *dgh, StringInfo missing, int count)
 
 /* Mapping: a node for every word and for what is above it. */
 static void
-map_words(Builder *builder, const char **words, const int64 *counts, int nwords)
+map_words(Taxonomy *taxonomy, const char **words, const int64 *counts, int nwords)
 {
-	Taxonomy *taxonomy = builder->taxonomy;
+	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(TaxonomyNode), &gen_interner_methods, NULL);
 	StringInfoData missing;
 	int nmissing = 0;
 
@@ -154,8 +111,8 @@ map_words(Builder *builder, const char **words, const int64 *counts, int nwords)
 			note_missing(&missing, words[i], ++nmissing);
 		else
 		{
-			taxonomy->node_of_word[i] = add_path(builder, value, depth);
-			taxonomy->nodes[taxonomy->node_of_word[i]].own += counts[i];
+			taxonomy->node_of_word[i] = add_path(taxonomy, nodes, value, depth);
+			taxonomy_node(nodes, taxonomy->node_of_word[i])->own += counts[i];
 			taxonomy->nrows += counts[i];
 			taxonomy->initial = i == 0 ? depth : Min(taxonomy->initial, depth);
 			taxonomy->deepest = Max(taxonomy->deepest, depth);
@@ -163,6 +120,8 @@ map_words(Builder *builder, const char **words, const int64 *counts, int nwords)
 	}
 	if (nmissing > 0)
 		report_missing(taxonomy->dgh, &missing, nmissing);
+	taxonomy->nnodes = nodes->count;
+	taxonomy->nodes = (TaxonomyNode *) nodes->records;
 }
 
 /* Pruning: frequencies go up to all ancestors. */
@@ -209,17 +168,12 @@ find_loads(Taxonomy *taxonomy)
 Taxonomy *
 taxonomy_build(Dgh *dgh, const char **words, const int64 *counts, int nwords)
 {
-	Builder builder = {.capacity = 64};
 	Taxonomy *taxonomy = palloc0(sizeof(Taxonomy));
 
 	taxonomy->dgh = dgh;
 	dgh_pin(dgh, CurrentMemoryContext);
-	taxonomy->nodes = palloc(builder.capacity * sizeof(TaxonomyNode));
 	taxonomy->node_of_word = palloc_extended(Max(nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
-	builder.taxonomy = taxonomy;
-	builder.table = nodetable_create(CurrentMemoryContext, 256, NULL);
-	map_words(&builder, words, counts, nwords);
-	nodetable_destroy(builder.table);
+	map_words(taxonomy, words, counts, nwords);
 	add_up(taxonomy);
 	find_loads(taxonomy);
 	return taxonomy;

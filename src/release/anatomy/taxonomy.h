@@ -16,7 +16,7 @@
 
 typedef struct TaxonomyNode
 {
-	Datum value;  /* kanon.generalized */
+	Datum value;  /* kanon.generalized; first, as the key of the node's number */
 	int32 parent; /* -1 for the root */
 	int32 depth;
 	int64 own;	 /* rows with this very value */

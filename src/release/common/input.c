@@ -22,11 +22,11 @@
 #include "utils/plancache.h"
 #include "utils/regproc.h"
 
+#include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "release/common/places.h"
-#include "release/common/words.h"
 
 #define FETCH_ROWS 10000
 #define ARENA_BLOCK (64 * 1024)
@@ -36,8 +36,8 @@ typedef struct Reader
 {
 	ReleaseSource *source;
 	int capacity; /* rows that the arrays have room for */
-	wordtable_hash *ids;
-	wordtable_hash **words; /* per column, or null */
+	Interner *ids; /* of both queries, in the order of arrival */
+	Interner **words; /* per column; NULL if its values are not words */
 	char *arena;
 	Size arena_left;
 
@@ -329,17 +329,26 @@ keep_text(Reader *reader, const char *text)
 	return copy;
 }
 
-static WordEntry *
-intern_word(Reader *reader, wordtable_hash *table, const char *word, bool *found)
+/* Copy a new word of an interner, whose arg is the reader. */
+static void
+copy_word(void *key, void *arg)
 {
-	WordEntry *entry = wordtable_insert(table, word, found);
+	const char **word = key;
 
-	if (!*found)
-	{
-		entry->word = keep_text(reader, word);
-		entry->code = table->members - 1;
-	}
-	return entry;
+	*word = keep_text(arg, *word);
+}
+
+static const InternerMethods word_methods = {
+	.hash = interner_hash_text,
+	.equal = interner_equal_texts,
+	.copy = copy_word,
+};
+
+/* Return the code of a word, which is added if it is new. */
+static int32
+intern_word(Interner *words, const char *word, bool *found)
+{
+	return interner_code(words, &word, found);
 }
 
 static void
@@ -378,9 +387,7 @@ read_value(Reader *reader, int index, Datum value, bool isnull)
 	else if (isnull)
 		column->values[source->nrows] = NAN;
 	else if (column->kind == COLUMN_WORD)
-		column->values[source->nrows] = intern_word(reader, reader->words[index],
-													OutputFunctionCall(&reader->outputs[index + 1], value), &found)
-											->code;
+		column->values[source->nrows] = intern_word(reader->words[index], OutputFunctionCall(&reader->outputs[index + 1], value), &found);
 	else
 	{
 		column->values[source->nrows] = release_number(column, value, reader->types[index]);
@@ -398,7 +405,7 @@ static bool
 read_id(Reader *reader, Datum value, bool isnull, const char *id)
 {
 	ReleaseSource *source = reader->source;
-	WordEntry *entry;
+	int32 code;
 	bool found;
 	bool again;
 
@@ -406,17 +413,17 @@ read_id(Reader *reader, Datum value, bool isnull, const char *id)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the identifier \"%s\" is null in a row of the %s", id, source_name(reader->further))));
-	entry = intern_word(reader, reader->ids, OutputFunctionCall(&reader->outputs[0], value), &found);
-	again = reader->further && found && entry->code < source->nown && !reader->met[entry->code];
+	code = intern_word(reader->ids, OutputFunctionCall(&reader->outputs[0], value), &found);
+	again = reader->further && found && code < source->nown && !reader->met[code];
 	if (found && !again)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("the identifier \"%s\" is not unique in the %s", id, source_name(reader->further)),
-				 errdetail("The value \"%s\" occurs more than once.", entry->word)));
+				 errdetail("The value \"%s\" occurs more than once.", interner_text(reader->ids, code))));
 	if (again)
-		reader->met[entry->code] = true;
+		reader->met[code] = true;
 	else
-		source->ids[source->nrows] = entry->word;
+		source->ids[source->nrows] = interner_text(reader->ids, code);
 	return !again;
 }
 
@@ -439,14 +446,21 @@ read_row(Reader *reader, HeapTuple row, TupleDesc desc, const char *id)
 	source->nrows++;
 }
 
+/* Create an interner of words that the reader keeps. */
+static Interner *
+create_words(Reader *reader)
+{
+	return interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &word_methods, reader);
+}
+
 static void
 make_columns(Reader *reader)
 {
 	ReleaseSource *source = reader->source;
 
 	reader->capacity = FETCH_ROWS;
-	reader->ids = wordtable_create(CurrentMemoryContext, 1024, NULL);
-	reader->words = palloc0(source->ncolumns * sizeof(wordtable_hash *));
+	reader->ids = create_words(reader);
+	reader->words = palloc0(source->ncolumns * sizeof(Interner *));
 	source->ids = MemoryContextAlloc(source->context, reader->capacity * sizeof(char *));
 	for (int i = 0; i < source->ncolumns; i++)
 	{
@@ -457,7 +471,7 @@ make_columns(Reader *reader)
 		else
 			column->values = MemoryContextAlloc(source->context, reader->capacity * sizeof(double));
 		if (column->kind == COLUMN_WORD)
-			reader->words[i] = wordtable_create(CurrentMemoryContext, 256, NULL);
+			reader->words[i] = create_words(reader);
 	}
 }
 

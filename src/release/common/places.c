@@ -13,11 +13,11 @@
 
 #include "miscadmin.h"
 
+#include "base/interner.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 #include "release/common/input.h"
-#include "release/common/words.h"
 
 /* A word's place: that of its leaf, or behind all leaves in the order of bytes. */
 typedef struct WordPlace
@@ -28,6 +28,13 @@ typedef struct WordPlace
 	int npath; /* a computed hierarchy's nodes over the word, the highest first, */
 	int *path; /* each known by the first word that is below it; then the word itself */
 } WordPlace;
+
+/* A node of a computed hierarchy, by its text. */
+typedef struct NodeWord
+{
+	const char *text;
+	int first; /* the first word that is below it */
+} NodeWord;
 
 static int
 compare_places(const void *left, const void *right)
@@ -56,7 +63,7 @@ compare_paths(const void *left, const void *right)
 
 /* The path of a word, from the word up; then it is turned around. */
 static void
-find_path(Dgh *dgh, WordPlace *place, int index, wordtable_hash *nodes)
+find_path(Dgh *dgh, WordPlace *place, int index, Interner *nodes)
 {
 	Datum value = dgh_resolve(dgh, gen_label(place->word, strlen(place->word), 0));
 	bool at_root = false;
@@ -66,17 +73,18 @@ find_path(Dgh *dgh, WordPlace *place, int index, wordtable_hash *nodes)
 	while (!at_root && place->npath < dgh->height + 2)
 	{
 		GenView view;
-		WordEntry *entry;
 		const char *text;
+		int32 node;
 		int len;
 		bool found;
 
 		gen_view(value, &view);
 		text = gen_text(&view, &len);
-		entry = wordtable_insert(nodes, pnstrdup(text, len), &found);
+		text = pnstrdup(text, len);
+		node = interner_code(nodes, &text, &found);
 		if (!found)
-			entry->code = index;
-		place->path[place->npath++] = entry->code;
+			((NodeWord *) interner_record(nodes, node))->first = index;
+		place->path[place->npath++] = ((NodeWord *) interner_record(nodes, node))->first;
 		value = dgh_climb(dgh, value, 1, &at_root);
 	}
 	for (int low = 0, high = place->npath - 1; low < high; low++, high--)
@@ -96,7 +104,7 @@ find_path(Dgh *dgh, WordPlace *place, int index, wordtable_hash *nodes)
 static void
 gather_nodes(Dgh *dgh, WordPlace *places, int count)
 {
-	wordtable_hash *nodes = wordtable_create(CurrentMemoryContext, 256, NULL);
+	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(NodeWord), &interner_borrowed_texts, NULL);
 
 	for (int i = 0; i < count; i++)
 	{
@@ -107,45 +115,42 @@ gather_nodes(Dgh *dgh, WordPlace *places, int count)
 }
 
 static WordPlace *
-list_words(wordtable_hash *table, Dgh *dgh)
+list_words(const Interner *words, Dgh *dgh)
 {
 	DghTree *tree = dgh ? dgh->tree : NULL;
-	WordPlace *places = palloc_extended(Max(table->members, 1) * sizeof(WordPlace), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	wordtable_iterator iterator;
-	WordEntry *entry;
-	int count = 0;
+	WordPlace *places = palloc_extended(Max(words->count, 1) * sizeof(WordPlace), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	wordtable_start_iterate(table, &iterator);
-	while ((entry = wordtable_iterate(table, &iterator)) != NULL)
+	for (int32 code = 0; code < words->count; code++)
 	{
-		int node = tree ? tree_find(tree, entry->word, strlen(entry->word)) : -1;
+		const char *word = interner_text(words, code);
+		int node = tree ? tree_find(tree, word, strlen(word)) : -1;
 		bool leaf = node > 0 && tree->hi[node] - tree->lo[node] == 1 && tree->leaf[tree->lo[node]] == node;
 
-		places[count].word = entry->word;
-		places[count].code = entry->code;
-		places[count++].leaf = leaf ? tree->lo[node] : PG_INT32_MAX;
+		places[code].word = word;
+		places[code].code = code;
+		places[code].leaf = leaf ? tree->lo[node] : PG_INT32_MAX;
 	}
-	qsort(places, count, sizeof(WordPlace), compare_places);
+	qsort(places, words->count, sizeof(WordPlace), compare_places);
 	if (dgh && !tree)
-		gather_nodes(dgh, places, count);
+		gather_nodes(dgh, places, words->count);
 	return places;
 }
 
 void
-release_place_words(ReleaseSource *source, ReleaseColumn *column, struct wordtable_hash *table)
+release_place_words(ReleaseSource *source, ReleaseColumn *column, const Interner *words)
 {
 	DghTree *tree = column->dgh ? column->dgh->tree : NULL;
-	WordPlace *places = list_words(table, column->dgh);
-	int32 *place_of = palloc_extended(Max(table->members, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	WordPlace *places = list_words(words, column->dgh);
+	int32 *place_of = palloc_extended(Max(words->count, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 	int nleaves = tree ? tree->nleaves : 0;
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 
-	column->words = palloc_extended((nleaves + table->members + 1) * sizeof(char *), MCXT_ALLOC_HUGE);
+	column->words = palloc_extended((nleaves + words->count + 1) * sizeof(char *), MCXT_ALLOC_HUGE);
 	MemoryContextSwitchTo(old);
 	for (int i = 0; i < nleaves; i++)
 		column->words[i] = tree_label(tree, tree->leaf[i]);
 	column->nwords = nleaves;
-	for (int i = 0; i < (int) table->members; i++)
+	for (int i = 0; i < words->count; i++)
 	{
 		if (places[i].leaf == PG_INT32_MAX)
 		{

@@ -20,13 +20,13 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
+#include "base/interner.h"
 #include "base/progress.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 #include "release/common/arguments.h"
 #include "release/common/input.h"
-#include "release/common/words.h"
 
 PG_FUNCTION_INFO_V1(kanon_release_quality);
 
@@ -41,6 +41,7 @@ typedef struct Loss
 
 typedef struct GroupCount
 {
+	const char *name; /* grp as text */
 	int64 rows;
 	int64 own;
 } GroupCount;
@@ -49,11 +50,9 @@ typedef struct Quality
 {
 	ReleaseSource *source;
 	double *widths;
-	wordtable_hash *ids; /* of the source: their rows */
-	bool *met;			 /* per row of the source */
-	wordtable_hash *group_ids;
-	GroupCount *groups;
-	int capacity;
+	Interner *ids;	  /* of the source; the code of an identifier is its row */
+	bool *met;		  /* per row of the source */
+	Interner *groups; /* its records are GroupCounts */
 	int64 tuples;
 	Loss loss;
 
@@ -192,38 +191,17 @@ start_quality(Quality *quality, ReleaseSource *source)
 	quality->widths = palloc(Max(source->nquasi, 1) * sizeof(double));
 	for (int i = 0; i < source->nquasi; i++)
 		quality->widths[i] = column_width(source, &source->columns[i]);
-	quality->ids = wordtable_create(CurrentMemoryContext, Max(source->nrows, 1), NULL);
+	quality->ids = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &interner_borrowed_texts, NULL);
+	interner_reserve(quality->ids, source->nrows);
 	for (int i = 0; i < source->nrows; i++)
 	{
 		bool found;
+		int32 code PG_USED_FOR_ASSERTS_ONLY = interner_code(quality->ids, &source->ids[i], &found);
 
-		wordtable_insert(quality->ids, source->ids[i], &found)->code = i;
+		Assert(!found && code == i);
 	}
 	quality->met = palloc_extended(Max((Size) source->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	quality->group_ids = wordtable_create(CurrentMemoryContext, 1024, NULL);
-	quality->capacity = 1024;
-	quality->groups = palloc0(quality->capacity * sizeof(GroupCount));
-}
-
-/* The group of this name, new or known. */
-static GroupCount *
-find_group(Quality *quality, const char *name, MemoryContext context)
-{
-	bool found;
-	WordEntry *entry = wordtable_insert(quality->group_ids, name, &found);
-
-	if (!found)
-	{
-		entry->word = MemoryContextStrdup(context, name);
-		entry->code = quality->group_ids->members - 1;
-		if (entry->code == quality->capacity)
-		{
-			quality->capacity *= 2;
-			quality->groups = repalloc_huge(quality->groups, quality->capacity * sizeof(GroupCount));
-		}
-		quality->groups[entry->code] = (GroupCount){0};
-	}
-	return &quality->groups[entry->code];
+	quality->groups = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(GroupCount), &interner_copied_texts, NULL);
 }
 
 static void
@@ -233,22 +211,23 @@ count_row(Quality *quality, HeapTuple row, TupleDesc desc, MemoryContext context
 	char *group_id = SPI_getvalue(row, desc, 2);
 	bool isnull;
 	Datum box = heap_getattr(row, 3, desc, &isnull);
-	WordEntry *entry = id ? wordtable_lookup(quality->ids, id) : NULL;
+	int32 source_row = id ? interner_find(quality->ids, &id) : -1;
 	GroupCount *group;
+	bool known;
 
 	if (group_id == NULL || isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("grp or box is null in a row of the release")));
-	group = find_group(quality, group_id, context);
+	group = interner_record(quality->groups, interner_code(quality->groups, &group_id, &known));
 	group->rows++;
-	if (entry == NULL)
+	if (source_row < 0)
 		return;
-	if (quality->met[entry->code])
+	if (quality->met[source_row])
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("the identifier \"%s\" occurs more than once in the release", id)));
-	quality->met[entry->code] = true;
+	quality->met[source_row] = true;
 	group->own++;
 	quality->tuples++;
 	remember_box(quality, box, context);
@@ -316,7 +295,7 @@ static Datum
 quality_row(FunctionCallInfo fcinfo, Quality *quality)
 {
 	TupleDesc desc;
-	int ngroups = quality->group_ids->members;
+	int ngroups = quality->groups->count;
 	int64 rows = 0;
 	int64 least = PG_INT64_MAX;
 	double dm = 0;
@@ -328,9 +307,11 @@ quality_row(FunctionCallInfo fcinfo, Quality *quality)
 		elog(ERROR, "release_quality must return a row");
 	for (int i = 0; i < ngroups; i++)
 	{
-		rows += quality->groups[i].rows;
-		least = Min(least, quality->groups[i].rows);
-		dm += (double) quality->groups[i].own * quality->groups[i].own;
+		const GroupCount *group = interner_record(quality->groups, i);
+
+		rows += group->rows;
+		least = Min(least, group->rows);
+		dm += (double) group->own * group->own;
 	}
 	charge_missing(quality, &dm);
 	values[0] = Int64GetDatum(quality->tuples);

@@ -11,11 +11,11 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "base/interner.h"
 #include "base/progress.h"
 #include "release/common/arguments.h"
 #include "release/common/grouping.h"
 #include "release/common/input.h"
-#include "release/common/words.h"
 
 PG_FUNCTION_INFO_V1(kanon_information_loss);
 
@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(kanon_information_loss);
 typedef struct GroupReader
 {
 	const ReleaseSource *source;
-	wordtable_hash *ids; /* to rows, in the order of the caller's choice */
+	Interner *ids; /* the code of an identifier is its row, in the order of the caller's choice */
 	int nrows;
 	bool *met;
 	bool *grouped;
@@ -39,15 +39,17 @@ start_reader(GroupReader *reader, const Grouping *grouping)
 
 	reader->source = grouping->source;
 	reader->nrows = nrows;
-	reader->ids = wordtable_create(CurrentMemoryContext, Max(nrows, 1), NULL);
+	reader->ids = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &interner_borrowed_texts, NULL);
+	interner_reserve(reader->ids, nrows);
 	reader->met = palloc_extended(Max(nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	reader->grouped = palloc_extended(Max(nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	reader->label = palloc_extended(Max(nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int row = 0; row < nrows; row++)
 	{
 		bool found;
+		int32 code PG_USED_FOR_ASSERTS_ONLY = interner_code(reader->ids, &grouping->source->ids[grouping->row_of[row]], &found);
 
-		wordtable_insert(reader->ids, grouping->source->ids[grouping->row_of[row]], &found)->code = row;
+		Assert(!found && code == row);
 	}
 }
 
@@ -56,7 +58,7 @@ static void
 take_row(GroupReader *reader, HeapTuple tuple, TupleDesc desc)
 {
 	char *id = SPI_getvalue(tuple, desc, 1);
-	WordEntry *entry = id ? wordtable_lookup(reader->ids, id) : NULL;
+	int32 row = id ? interner_find(reader->ids, &id) : -1;
 	bool isnull;
 	Datum label = heap_getattr(tuple, 2, desc, &isnull);
 
@@ -64,17 +66,17 @@ take_row(GroupReader *reader, HeapTuple tuple, TupleDesc desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("id is null in a row of the grouping")));
-	if (entry == NULL)
+	if (row < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
 				 errmsg("the grouping has a row with identifier \"%s\", which the source does not have", id)));
-	if (reader->met[entry->code])
+	if (reader->met[row])
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("the identifier \"%s\" occurs more than once in the grouping", id)));
-	reader->met[entry->code] = true;
-	reader->grouped[entry->code] = !isnull;
-	reader->label[entry->code] = isnull ? 0 : DatumGetInt32(label);
+	reader->met[row] = true;
+	reader->grouped[row] = !isnull;
+	reader->label[row] = isnull ? 0 : DatumGetInt32(label);
 }
 
 static void
