@@ -1,4 +1,5 @@
-# Every block of SQL in README.md and doc/*.md runs as it is written, and links to pages of the tree lead somewhere.
+# Every block of SQL in the pages of the tree's top, sql_tests/ and doc/ runs as it is written, and the files that their
+# links name exist.
 #
 # The blocks of a page run in order in one session of a database of its own, where the extension is created unless the
 # page does it. Roles that a page creates are dropped after it.
@@ -76,7 +77,7 @@ sub check_links
 	return;
 }
 
-my @pages = ('README.md', map { s{^\Q$tree\E/}{}r } sort glob("$tree/doc/*.md"));
+my @pages = map { s{^\Q$tree\E/}{}r } sort map { glob("$tree/$_") } qw(*.md sql_tests/*.md doc/*.md);
 for my $path (@pages)
 {
 	run_page($path);
