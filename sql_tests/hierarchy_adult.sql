@@ -1,11 +1,11 @@
 -- The hierarchies that go with the Adult data are imported and exported again the same, from files and from lines.
--- KANON_DATA names the directory that has adult/adult_hierarchy_*.csv; without it there is nothing to do.
+-- KANON_DATA names the directory that has adult/adult_hierarchy_*.csv; without these files the test is skipped.
 \set data `echo "$KANON_DATA"`
 \set directory :data '/adult'
 CREATE TEMP TABLE file AS SELECT name, :'directory' || '/' || name AS path FROM pg_ls_dir(:'directory', true, false) name WHERE name LIKE 'adult\_hierarchy\_%.csv';
 SELECT count(*) = 0 AS skipped FROM file \gset
 \if :skipped
-    \echo skipped: there is no such directory
+    \echo skipped: there are no files adult/adult_hierarchy_*.csv in KANON_DATA
     \quit
 \endif
 SELECT name, kanon.import_dgh_file(name, path) AS leaves FROM file ORDER BY name;
