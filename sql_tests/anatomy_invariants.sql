@@ -1,6 +1,9 @@
 -- Random taxonomies and distributions: what must hold of every grouping, against oracles in plain SQL.
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
 SET client_min_messages = warning;
-SELECT setseed(0.42);
+SELECT seed_random(6);
 
 CREATE TABLE node (id integer PRIMARY KEY, parent integer, depth integer);
 CREATE TABLE row_of (id integer, sick text);
@@ -35,18 +38,18 @@ BEGIN
     DELETE FROM kanon.dgh WHERE name = 'random';
     INSERT INTO node VALUES (0, NULL, 0);
     FOR i IN 1 .. nodes LOOP
-        up := CASE WHEN i <= 2 + nodes % 4 THEN 0 ELSE floor(i * random() * 0.6) END;
+        up := CASE WHEN i <= 2 + nodes % 4 THEN 0 ELSE floor(i * next_random() * 0.6) END;
         INSERT INTO node SELECT i, id, depth + 1 FROM node WHERE id = up;
     END LOOP;
     PERFORM kanon.create_dgh('random');
     INSERT INTO kanon.dgh_edge SELECT 'random', 'v' || id, CASE parent WHEN 0 THEN '*' ELSE 'v' || parent END FROM node WHERE id > 0;
-    up := floor(random() * 1000000);
+    up := floor(next_random() * 1000000);
     choice := ARRAY(SELECT id FROM node AS n
         WHERE depth >= least(least_depth, (SELECT max(depth) FROM node))
             AND (NOT leaves_only OR NOT EXISTS (SELECT FROM node AS c WHERE c.parent = n.id))
         ORDER BY hashint4(id + up), id);
     FOR i IN 1 .. nrows LOOP
-        INSERT INTO row_of VALUES (i, 'v' || choice[1 + floor(power(random(), 1 + 0.4 * (nodes % 2)) * cardinality(choice))::integer]);
+        INSERT INTO row_of VALUES (i, 'v' || choice[1 + floor(power(next_random(), 1 + 0.4 * (nodes % 2)) * cardinality(choice))::integer]);
     END LOOP;
     PERFORM fill_oracle();
 END
@@ -226,7 +229,7 @@ BEGIN
     FOR i IN 1 .. 24 LOOP
         PERFORM new_case(5 + i, 60, 1 + i % 3, false);
         DELETE FROM grouped;
-        INSERT INTO grouped SELECT id, floor(random() * 8), sick FROM row_of;
+        INSERT INTO grouped SELECT id, floor(next_random() * 8), sick FROM row_of;
         FOR n IN 0 .. 4 LOOP
             WITH first AS (SELECT min(a.depth) AS depth FROM row_of JOIN above AS a ON node = sick AND steps = 0),
             expected AS (

@@ -1,9 +1,12 @@
 -- Outer, semi and anti joins by AVLIKE do not compare every pair, and give the rows of a nested loop that does.
-SELECT setseed(0.3) \g /dev/null
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
+SELECT seed_random(3) \g /dev/null
 SELECT kanon.create_interval_dgh('ages', 0, '{5, 20}'), kanon.import_dgh('jobs', '{nurse;care;health;*,doctor;care;health;*,chemist;lab;health;*,judge;court;law;*,clerk;court;law;*,lawyer;bar;law;*}') \g /dev/null
 CREATE FUNCTION people(count int, upto int) RETURNS TABLE (id int, age int, job text, other int) LANGUAGE sql VOLATILE AS $$
-    SELECT i, CASE WHEN random() > 0.1 THEN (random() * upto)::int END,
-        CASE WHEN random() > 0.1 THEN (ARRAY ['nurse', 'doctor', 'chemist', 'judge', 'clerk', 'lawyer', 'diver'])[1 + floor(random() * 7)::int] END, (random() * 9)::int
+    SELECT i, CASE WHEN next_random() > 0.1 THEN (next_random() * upto)::int END,
+        CASE WHEN next_random() > 0.1 THEN (ARRAY ['nurse', 'doctor', 'chemist', 'judge', 'clerk', 'lawyer', 'diver'])[1 + floor(next_random() * 7)::int] END, (next_random() * 9)::int
     FROM generate_series(1, count) AS i
 $$;
 -- Ages of the one that no group of the other has, and NULL; enough rows for three parts of the smallest memory.
@@ -90,15 +93,15 @@ FROM (SELECT q, rows_of(format($$
 -- Any joins: kinds, sides, conditions in the join and after it, at random.
 CREATE FUNCTION random_query() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    kind int := floor(random() * 5);
-    keys text := (ARRAY ['l.age = r.age', 'r.job = l.job', 'l.age ~~^ r.age AND l.job = r.job'])[1 + floor(random() * 3)::int];
-    pairs text := (ARRAY ['true', 'l.other < r.other', 'r.other % 4 = 1', 'l.other % 3 = 2', 'coalesce(l.other, 0) + r.other < 5'])[1 + floor(random() * 5)::int];
-    after text := (ARRAY ['true', 'l.other > 2', 'l.other IS DISTINCT FROM 4'])[1 + floor(random() * 3)::int];
-    sides text[] := CASE WHEN random() < 0.5 THEN '{ta,tb}' ELSE '{tb,ta}' END;
+    kind int := floor(next_random() * 5);
+    keys text := (ARRAY ['l.age = r.age', 'r.job = l.job', 'l.age ~~^ r.age AND l.job = r.job'])[1 + floor(next_random() * 3)::int];
+    pairs text := (ARRAY ['true', 'l.other < r.other', 'r.other % 4 = 1', 'l.other % 3 = 2', 'coalesce(l.other, 0) + r.other < 5'])[1 + floor(next_random() * 5)::int];
+    after text := (ARRAY ['true', 'l.other > 2', 'l.other IS DISTINCT FROM 4'])[1 + floor(next_random() * 3)::int];
+    sides text[] := CASE WHEN next_random() < 0.5 THEN '{ta,tb}' ELSE '{tb,ta}' END;
 BEGIN
     IF kind < 3 THEN
         RETURN format('SELECT l.age, l.other, r.job, r.other AS o FROM %s l %s JOIN %s r ON %s AND %s WHERE %s AND %s', sides[1], (ARRAY ['LEFT', 'RIGHT', 'INNER'])[1 + kind], sides[2],
-            keys, pairs, after, (ARRAY ['true', 'r.other IS NULL', 'coalesce(r.other, 3) < 6'])[1 + floor(random() * 3)::int]);
+            keys, pairs, after, (ARRAY ['true', 'r.other IS NULL', 'coalesce(r.other, 3) < 6'])[1 + floor(next_random() * 3)::int]);
     END IF;
     RETURN format('SELECT l.* FROM %s l WHERE %s AND %s EXISTS (SELECT FROM %s r WHERE %s AND %s)', sides[1], after, (ARRAY ['', 'NOT'])[kind - 2], sides[2], keys, pairs);
 END

@@ -1,5 +1,8 @@
 -- AVLIKE holds exactly when one value covers the other: compared with sets of leaves and with PostgreSQL's ranges.
-SELECT setseed(0.125);
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
+SELECT seed_random(125);
 
 -- Eight random trees, of words, numbers or both, every other one with a root of its own.
 CREATE FUNCTION label(tree int, node int) RETURNS text LANGUAGE sql AS $$
@@ -7,7 +10,7 @@ CREATE FUNCTION label(tree int, node int) RETURNS text LANGUAGE sql AS $$
 $$;
 SELECT count(kanon.create_dgh('tree ' || t)) FROM generate_series(1, 8) t;
 INSERT INTO kanon.dgh_edge
-    SELECT 'tree ' || t, label(t, i), label(t, floor(random() * i)::int)
+    SELECT 'tree ' || t, label(t, i), label(t, floor(next_random() * i)::int)
     FROM generate_series(1, 8) t, generate_series(1 + t % 2, t * 10) i;
 -- What each label stands for, found by walking up from the leaves.
 CREATE TABLE node AS

@@ -1,5 +1,8 @@
 -- <> < <= > >= answer whether they may hold for some value that each side stands for: compared with all such values.
-SELECT setseed(0.125);
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
+SELECT seed_random(125);
 
 -- Intervals: sample points finer than all bounds are as good as all points.  The answer is exact.
 CREATE TABLE span AS SELECT numrange(l, u, f) AS r, numrange(l, u, f)::kanon.generalized AS x
@@ -24,7 +27,7 @@ CREATE FUNCTION label(tree int, node int) RETURNS text LANGUAGE sql AS $$
     SELECT CASE (CASE tree % 4 WHEN 3 THEN node ELSE tree END) % 3 WHEN 0 THEN 'w' || node WHEN 1 THEN (node * 7 % 50 - 20)::text || ('{"",.5,.25}'::text[])[node % 3 + 1] ELSE (date '1999-06-01' + node * 37 % 400)::text END
 $$;
 SELECT count(kanon.create_dgh('tree ' || t)) FROM generate_series(0, 3) t;
-INSERT INTO kanon.dgh_edge SELECT 'tree ' || t, label(t, i), label(t, floor(random() * i)::int) FROM generate_series(0, 3) t, generate_series(1 + t % 2, 45) i ON CONFLICT DO NOTHING;
+INSERT INTO kanon.dgh_edge SELECT 'tree ' || t, label(t, i), label(t, floor(next_random() * i)::int) FROM generate_series(0, 3) t, generate_series(1 + t % 2, 45) i ON CONFLICT DO NOTHING;
 CREATE TABLE node AS
     WITH RECURSIVE up AS (
         SELECT dgh, child AS leaf, child AS label FROM kanon.dgh_edge e WHERE NOT EXISTS (SELECT FROM kanon.dgh_edge c WHERE c.dgh = e.dgh AND c.parent = e.child)

@@ -1,5 +1,7 @@
 -- Random histories, replayed; then an attacker compares all that was ever published.
 \set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
 \set check :dir/data/matview_check.sql
 \i :check
 
@@ -30,21 +32,21 @@ DECLARE
 BEGIN
 	TRUNCATE person;
 	COMMIT;
-	INSERT INTO person SELECT i, (random() * 89)::int, lpad((random() * 999)::int::text, 3, '0'), 'd' || i % 4, i FROM generate_series(1, 12) AS i;
+	INSERT INTO person SELECT i, (next_random() * 89)::int, lpad((next_random() * 999)::int::text, 3, '0'), 'd' || i % 4, i FROM generate_series(1, 12) AS i;
 	COMMIT;
 	PERFORM kanon.refresh('kept', true);
 	COMMIT;
 	CALL note(history, 0);
 	COMMIT;
 	FOR moment IN 1 .. moments LOOP
-		IF deleting AND random() < 0.4 THEN
-			DELETE FROM person WHERE random() < 0.1;
-		ELSIF deleting AND random() < 0.3 THEN
-			UPDATE person SET age = (age + 1) % 90 WHERE random() < 0.1;
+		IF deleting AND next_random() < 0.4 THEN
+			DELETE FROM person WHERE next_random() < 0.1;
+		ELSIF deleting AND next_random() < 0.3 THEN
+			UPDATE person SET age = (age + 1) % 90 WHERE next_random() < 0.1;
 		ELSE
-			FOR i IN 1 .. 1 + (random() * 5)::int LOOP
+			FOR i IN 1 .. 1 + (next_random() * 5)::int LOOP
 				last := last + 1;
-				INSERT INTO person VALUES (last, nullif((random() * 89)::int, 7), lpad((random() * 999)::int::text, 3, '0'), 'd' || last % 4, last);
+				INSERT INTO person VALUES (last, nullif((next_random() * 89)::int, 7), lpad((next_random() * 999)::int::text, 3, '0'), 'd' || last % 4, last);
 			END LOOP;
 		END IF;
 		COMMIT;
@@ -57,7 +59,7 @@ SET client_min_messages = warning;
 INSERT INTO person SELECT i, (i * 7) % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 4, i FROM generate_series(1, 40) AS i;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true);
-SELECT setseed(0.1);
+SELECT seed_random(1);
 CALL replay(1, 30, false);
 CALL replay(2, 30, false);
 CALL replay(3, 40, true);

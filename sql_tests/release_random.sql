@@ -1,14 +1,17 @@
 -- Randomly made tables of 1 to 20 columns of all kinds: groups are checked by
 -- plain SQL, Mondrian's against an implementation by other means.
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
 SET client_min_messages = warning;
 SELECT kanon.import_dgh('town', '{"a;A;*","b;A;*","c;A;*","d;B;*","e;B;*","f;C;*"}');
 
 -- A table with n rows; a column's kind goes with its number.
 CREATE FUNCTION make_table(name text, n int, d int) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-    kinds text[] := ARRAY['(random() * 5)::int', 'random()', '(date ''2000-01-01'' + (random() * 900)::int)',
-        'substr(''abcdefx'', 1 + floor(random() * 7)::int, 1)', '7', '(random() * 3)::int::numeric / 3',
-        'CASE WHEN random() < 0.7 THEN (random() * 50)::int END', 'CASE WHEN random() < 0.8 THEN substr(''pqr'', 1 + floor(random() * 3)::int, 1) END'];
+    kinds text[] := ARRAY['(next_random() * 5)::int', 'next_random()', '(date ''2000-01-01'' + (next_random() * 900)::int)',
+        'substr(''abcdefx'', 1 + floor(next_random() * 7)::int, 1)', '7', '(next_random() * 3)::int::numeric / 3',
+        'CASE WHEN next_random() < 0.7 THEN (next_random() * 50)::int END', 'CASE WHEN next_random() < 0.8 THEN substr(''pqr'', 1 + floor(next_random() * 3)::int, 1) END'];
     columns text := '';
     quasi_ids jsonb := '{}';
 BEGIN
@@ -17,7 +20,7 @@ BEGIN
         quasi_ids := quasi_ids || jsonb_build_object('c' || i, CASE WHEN (i + n) % 8 = 3 THEN 'town' END);
     END LOOP;
     EXECUTE format('DROP TABLE IF EXISTS %I', name);
-    EXECUTE format('CREATE TABLE %I AS SELECT i AS id%s, CASE WHEN random() < 0.9 THEN (random() * 3)::int END AS v
+    EXECUTE format('CREATE TABLE %I AS SELECT i AS id%s, CASE WHEN next_random() < 0.9 THEN (next_random() * 3)::int END AS v
         FROM generate_series(1, %s) AS i', name, columns, n);
     RETURN quasi_ids;
 END
@@ -116,11 +119,11 @@ DECLARE
     k int;
     l int;
 BEGIN
-    PERFORM setseed(0.42);
+    PERFORM seed_random(42);
     FOR round IN 1..40 LOOP
-        n := 1 + (random() * CASE WHEN round % 3 = 0 THEN 12 ELSE 150 END)::int;
-        d := CASE round % 4 WHEN 0 THEN 20 WHEN 1 THEN 1 ELSE 1 + (random() * 7)::int END;
-        k := CASE round % 5 WHEN 0 THEN n WHEN 1 THEN 1 ELSE 1 + (random() * least(n - 1, 12))::int END;
+        n := 1 + (next_random() * CASE WHEN round % 3 = 0 THEN 12 ELSE 150 END)::int;
+        d := CASE round % 4 WHEN 0 THEN 20 WHEN 1 THEN 1 ELSE 1 + (next_random() * 7)::int END;
+        k := CASE round % 5 WHEN 0 THEN n WHEN 1 THEN 1 ELSE 1 + (next_random() * least(n - 1, 12))::int END;
         quasi_ids := make_table('t', n, d);
         l := CASE WHEN round % 2 = 0 THEN least(2, (SELECT count(DISTINCT v) FROM t)) END;
         l := nullif(l, 0);

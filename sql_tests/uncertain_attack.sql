@@ -1,9 +1,12 @@
 -- Someone who has all people's true values tries to find whom each published row belongs to.
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set random :dir '/data/random.sql'
+\i :random
 SET client_min_messages = warning;
 SET jit = off;
-SELECT setseed(0.375);
+SELECT seed_random(375);
 CREATE TABLE people AS
-    SELECT id, CASE WHEN id % 4 = 0 THEN random() * 10 ELSE random() + random() END AS a, random() * 50 AS b
+    SELECT id, CASE WHEN id % 4 = 0 THEN next_random() * 10 ELSE next_random() + next_random() END AS a, next_random() * 50 AS b
     FROM generate_series(1, 400) id;
 CREATE TABLE attack (model text, local boolean, seed int, id text, rank bigint, posterior float8);
 INSERT INTO attack
@@ -24,8 +27,8 @@ CREATE TABLE spreads AS
          LATERAL kanon.uncertain('people', 'id', '{a,b}', 10, model, local) AS r;
 CREATE TABLE simulated AS
     SELECT model, local, s.id, round, s.spread,
-           a + spread[1] * CASE model WHEN 'uniform' THEN random() - 0.5 ELSE sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) END AS za,
-           b + spread[2] * CASE model WHEN 'uniform' THEN random() - 0.5 ELSE sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) END AS zb
+           a + spread[1] * CASE model WHEN 'uniform' THEN next_random() - 0.5 ELSE sqrt(-2 * ln(1 - next_random())) * cos(2 * pi() * next_random()) END AS za,
+           b + spread[2] * CASE model WHEN 'uniform' THEN next_random() - 0.5 ELSE sqrt(-2 * ln(1 - next_random())) * cos(2 * pi() * next_random()) END AS zb
     FROM spreads s JOIN people p USING (id), generate_series(1, 3) AS round;
 CREATE TABLE predicted AS
     SELECT s.model, s.local, s.id, s.round, count(*) AS rank
