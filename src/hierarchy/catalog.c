@@ -2,10 +2,10 @@
  * catalog.c
  *		Reading hierarchies from their tables.
  *
- * Reads see the latest committed state, as PostgreSQL's own catalogs do, and
- * not the snapshot of the query: a changed hierarchy takes effect at once, in
- * every session.  They are not subject to privileges on the tables, either,
- * since comparing two published values must not need any.
+ * Reads see the latest committed state, as PostgreSQL's own catalogs do, and not the
+ * snapshot of the query: a changed hierarchy takes effect at once, in every session.
+ * They are not subject to privileges on the tables, either, since comparing two
+ * published values must not need any.
  */
 #include "base/kanon.h"
 
@@ -27,10 +27,11 @@
 #include "base/extension.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/tree.h"
+#include "hierarchy/tree_build.h"
 
 /*
- * The row of a hierarchy by its name, or by its id if the name is null.  Without
- * a snapshot, it is the latest.
+ * Return a copy of a hierarchy's row of kanon.dgh, by its name, or by its id if the name
+ * is NULL; NULL if there is none.  Without a snapshot, the row is the latest.
  */
 HeapTuple
 dgh_fetch_row(const char *name, int32 id, Snapshot snapshot)
@@ -53,8 +54,9 @@ dgh_fetch_row(const char *name, int32 id, Snapshot snapshot)
 	return row;
 }
 
+/* Return a column of a row of kanon.dgh. */
 static Datum
-fetch_column(HeapTuple row, int column, bool *isnull)
+catalog_column(HeapTuple row, int column, bool *isnull)
 {
 	Relation rel = table_open(kanon_relation(DGH_TABLE), AccessShareLock);
 	Datum value = heap_getattr(row, column, RelationGetDescr(rel), isnull);
@@ -63,23 +65,25 @@ fetch_column(HeapTuple row, int column, bool *isnull)
 	return value;
 }
 
+/* Return the id of a row of kanon.dgh. */
 int32
 dgh_row_id(HeapTuple row)
 {
 	bool isnull;
 
-	return DatumGetInt32(fetch_column(row, Anum_dgh_id, &isnull));
+	return DatumGetInt32(catalog_column(row, Anum_dgh_id, &isnull));
 }
 
+/* Return the generation of a row of kanon.dgh. */
 int32
 dgh_row_generation(HeapTuple row)
 {
 	bool isnull;
 
-	return DatumGetInt32(fetch_column(row, Anum_dgh_generation, &isnull));
+	return DatumGetInt32(catalog_column(row, Anum_dgh_generation, &isnull));
 }
 
-/* What kind of hierarchy it is, without loading its edges. */
+/* Return the kind of a hierarchy, without loading its edges. */
 DghKind
 dgh_kind_of(const char *name)
 {
@@ -95,6 +99,7 @@ dgh_kind_of(const char *name)
 	return dgh.kind;
 }
 
+/* Raise the error that a hierarchy does not exist. */
 void
 dgh_missing(const char *name)
 {
@@ -104,8 +109,9 @@ dgh_missing(const char *name)
 			 errhint("The table %s.%s lists the hierarchies.", KANON_SCHEMA, DGH_TABLE)));
 }
 
+/* Read the edges of a hierarchy into a builder. */
 static void
-add_edges(TreeBuilder *builder, const char *name, Snapshot snapshot)
+catalog_add_edges(TreeBuilder *builder, const char *name, Snapshot snapshot)
 {
 	Relation rel = table_open(kanon_relation(DGH_EDGE_TABLE), AccessShareLock);
 	TupleDesc desc = RelationGetDescr(rel);
@@ -133,12 +139,12 @@ add_edges(TreeBuilder *builder, const char *name, Snapshot snapshot)
 	MemoryContextDelete(work);
 }
 
-/* The leaves in the order of their import, if they were imported. */
+/* Return the leaves of a hierarchy in the order of their import, or NULL if they were not imported. */
 char **
 dgh_leaf_order(HeapTuple row, int *count)
 {
 	bool isnull;
-	Datum value = fetch_column(row, Anum_dgh_leaf_order, &isnull);
+	Datum value = catalog_column(row, Anum_dgh_leaf_order, &isnull);
 	Datum *leaves;
 	char **order;
 
@@ -152,8 +158,9 @@ dgh_leaf_order(HeapTuple row, int *count)
 	return order;
 }
 
+/* Load the edges of a hierarchy of the kind DGH_TREE. */
 static void
-load_tree(Dgh *dgh, HeapTuple row, Snapshot snapshot)
+catalog_load_tree(Dgh *dgh, HeapTuple row, Snapshot snapshot)
 {
 	TreeBuilder *builder = tree_builder_start();
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon leaf order",
@@ -163,9 +170,11 @@ load_tree(Dgh *dgh, HeapTuple row, Snapshot snapshot)
 	char **leaf_order = dgh_leaf_order(row, &count);
 
 	MemoryContextSwitchTo(old);
-	add_edges(builder, dgh->name, snapshot);
+	catalog_add_edges(builder, dgh->name, snapshot);
 	dgh->tree = tree_builder_finish(builder, leaf_order, count, dgh->name);
 	MemoryContextDelete(work);
+	Assert(dgh->tree->height >= 1 && dgh->tree->height <= DGH_MAX_HEIGHT);
+	Assert(dgh->tree->diameter > dgh->tree->height);
 	dgh->height = dgh->tree->height;
 	dgh->diameter = dgh->tree->diameter;
 	/* The leader gives a state that it has not seen itself no new generation (edges.c). */
@@ -173,7 +182,7 @@ load_tree(Dgh *dgh, HeapTuple row, Snapshot snapshot)
 		dgh->generation = DGH_UNSETTLED;
 }
 
-/* The hierarchy of a row, in a memory context of its own. */
+/* Load the hierarchy of a row of kanon.dgh, in a memory context of its own. */
 Dgh *
 dgh_load(HeapTuple row, Snapshot snapshot)
 {
@@ -187,7 +196,7 @@ dgh_load(HeapTuple row, Snapshot snapshot)
 	dgh_read_definition(row, RelationGetDescr(rel), dgh);
 	table_close(rel, AccessShareLock);
 	if (dgh->kind == DGH_TREE)
-		load_tree(dgh, row, snapshot);
+		catalog_load_tree(dgh, row, snapshot);
 	MemoryContextSwitchTo(old);
 	return dgh;
 }

@@ -1,6 +1,7 @@
 /*
  * catalog.h
- *		The columns of kanon.dgh and kanon.dgh_edge, as sql/ declares them.
+ *		Reading kanon.dgh and kanon.dgh_edge; their columns are numbered as sql/
+ *		declares them.
  */
 #ifndef KANON_HIERARCHY_CATALOG_H
 #define KANON_HIERARCHY_CATALOG_H
@@ -48,7 +49,7 @@ extern void dgh_missing(const char *name) pg_attribute_noreturn();
 extern DghKind dgh_kind_of(const char *name);
 extern Dgh *dgh_load(HeapTuple row, Snapshot snapshot);
 
-/* declare.c: reads a row of kanon.dgh, raising an error for a bad one */
+/* declare.c: read a row of kanon.dgh, and raise an error for a bad one */
 extern void dgh_read_definition(HeapTuple row, TupleDesc desc, Dgh *dgh);
 
 #endif

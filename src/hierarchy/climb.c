@@ -1,6 +1,6 @@
 /*
  * climb.c
- *		What all kinds of hierarchies have in common: climbing and distances.
+ *		Climbing and distances, for all kinds of hierarchies.
  */
 #include "base/kanon.h"
 
@@ -9,13 +9,14 @@
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
+/* Return the root of a hierarchy. */
 Datum
 dgh_root(Dgh *dgh)
 {
 	return dgh->kind == DGH_TREE ? tree_value(dgh, 0) : gen_any(dgh->id);
 }
 
-/* The hierarchy's own form of a value: a raw one, or a node by its text form. */
+/* Return a hierarchy's own form of a value, which may be a raw value, or the text form of a node. */
 Datum
 dgh_resolve(Dgh *dgh, Datum value)
 {
@@ -29,15 +30,16 @@ dgh_resolve(Dgh *dgh, Datum value)
 	return dgh->methods->resolve(dgh, &view);
 }
 
+/* Return the steps from a resolved value up to the root, or -1 for one that the hierarchy does not know. */
 static int
-depth_of(Dgh *dgh, const GenView *value)
+climb_depth(Dgh *dgh, const GenView *value)
 {
 	return value->kind == GEN_ANY ? 0 : dgh->methods->depth(dgh, value);
 }
 
 /*
- * A resolved value so many steps up.  The climb ends at the root; a value that
- * the hierarchy does not know is one step below it.
+ * Return the value that is some steps above a resolved one.  The climb ends at the root;
+ * a value that the hierarchy does not know is one step below it.
  */
 Datum
 dgh_climb(Dgh *dgh, Datum value, int steps, bool *at_root)
@@ -45,8 +47,10 @@ dgh_climb(Dgh *dgh, Datum value, int steps, bool *at_root)
 	GenView view;
 	int depth;
 
+	Assert(steps >= 0);
 	gen_view(value, &view);
-	depth = depth_of(dgh, &view);
+	depth = climb_depth(dgh, &view);
+	Assert(depth <= dgh->height);
 	if (depth < 0)
 		depth = 1;
 	*at_root = steps >= depth;
@@ -55,23 +59,23 @@ dgh_climb(Dgh *dgh, Datum value, int steps, bool *at_root)
 	return steps == 0 ? value : dgh->methods->ascend(dgh, &view, steps);
 }
 
-/* Steps to the root, one from a value that the hierarchy does not know. */
+/* Return the steps from a resolved value up to the root: 1 for one that the hierarchy does not know. */
 static int
-steps_to_root(Dgh *dgh, Datum value)
+climb_steps_to_root(Dgh *dgh, Datum value)
 {
 	GenView view;
 	int depth;
 
 	gen_view(value, &view);
-	depth = depth_of(dgh, &view);
+	depth = climb_depth(dgh, &view);
 	return depth < 0 ? 1 : depth;
 }
 
-/* Where the paths of two resolved values to the root meet, and how far that is. */
+/* Return the value at which the paths of two resolved values to the root meet, and the edges of both ways to it. */
 static Datum
-meet(Dgh *dgh, Datum a, Datum b, int *edges)
+climb_meet(Dgh *dgh, Datum a, Datum b, int *edges)
 {
-	int ahead = steps_to_root(dgh, a) - steps_to_root(dgh, b);
+	int ahead = climb_steps_to_root(dgh, a) - climb_steps_to_root(dgh, b);
 	bool at_root = false;
 
 	*edges = abs(ahead);
@@ -88,21 +92,21 @@ meet(Dgh *dgh, Datum a, Datum b, int *edges)
 	return a;
 }
 
-/* The number of edges between two resolved values. */
+/* Return the number of edges between two resolved values. */
 int
 dgh_edges_between(Dgh *dgh, Datum a, Datum b)
 {
 	int edges;
 
-	(void) meet(dgh, a, b, &edges);
+	(void) climb_meet(dgh, a, b, &edges);
 	return edges;
 }
 
-/* The lowest value that covers two resolved ones. */
+/* Return the lowest value that covers two resolved ones. */
 Datum
 dgh_join(Dgh *dgh, Datum a, Datum b)
 {
 	int edges;
 
-	return meet(dgh, a, b, &edges);
+	return climb_meet(dgh, a, b, &edges);
 }

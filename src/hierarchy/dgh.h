@@ -1,14 +1,14 @@
 /*
  * dgh.h
- *		Domain generalization hierarchies, as the rest of kanon sees them.
+ *		Domain generalization hierarchies.
  *
- * A hierarchy is a tree of labels kept in kanon.dgh_edge, or one that is
- * computed from its definition in kanon.dgh.  Either way the root stands for
- * every value, those that the hierarchy does not know included; such a value,
- * and NULL, is a leaf of its own directly below the root.
+ * A hierarchy is a tree of labels stored in kanon.dgh_edge, or one that is computed from
+ * its definition in kanon.dgh.  Either way the root stands for every value, also for
+ * values that the hierarchy does not know; such a value, and NULL, is a leaf of its own
+ * directly below the root.
  *
- * A Dgh comes from the backend's cache.  It is valid until the caller next
- * lets invalidation messages in; who needs it longer holds it, or pins it to a
+ * A Dgh comes from the backend's cache.  It is valid until the caller next lets
+ * invalidation messages in; a caller that needs it longer holds it, or pins it to a
  * memory context.
  */
 #ifndef KANON_DGH_H
@@ -24,7 +24,7 @@
 /* Whole numbers below this leave room to add an origin and a width. */
 #define DGH_SAFE_WHOLE (INT64CONST(1) << 60)
 
-/* The transaction has changed it and may go on to: no value can refer to its state. */
+/* The generation of a hierarchy that this transaction has changed and may change again: no value refers to it. */
 #define DGH_UNSETTLED (-1)
 
 typedef enum DghKind
@@ -52,8 +52,8 @@ typedef struct Dgh
 {
 	MemoryContext context; /* owns everything below */
 	const DghMethods *methods;
-	int32 id;
-	int32 generation; /* of its state, a positive number, or DGH_UNSETTLED */
+	int32 id;		  /* in kanon.dgh */
+	int32 generation; /* of its state: a positive number, or DGH_UNSETTLED */
 	char *name;
 	DghKind kind;
 	int height;	  /* level of the root above the deepest leaf */
@@ -64,36 +64,36 @@ typedef struct Dgh
 	/* DGH_INTERVAL: level i is made of intervals of widths[i - 1] */
 	Numeric origin;
 	Numeric *widths;
-	int64 int_origin;  /* the same, if int_widths is not null: */
-	int64 *int_widths; /* all of them are integers */
+	int64 int_origin;  /* the same as integers; */
+	int64 *int_widths; /* null if one of them is not whole or too large */
 
 	DateUnit *units; /* DGH_DATE: level i is made of units[i - 1] */
 
 	char *mask; /* DGH_PREFIX: one character */
 
-	/* The cache's own. */
-	int pins;
-	bool checked; /* agrees with kanon.dgh as far as this backend was told */
-	bool dropped; /* out of the cache: goes with its last pin */
+	/* For the cache alone. */
+	int pins;	  /* holds that keep it alive */
+	bool checked; /* agrees with kanon.dgh, as far as this backend was told */
+	bool dropped; /* no longer in the cache: freed with its last pin */
 } Dgh;
 
 /*
- * What a kind of hierarchy knows to do.  Values are resolved first: brought
- * into the hierarchy's own form.
+ * The operations of a kind of hierarchy.  Values are resolved first: brought into
+ * the hierarchy's own form.
  */
 struct DghMethods
 {
-	/* The hierarchy's form of a raw value, or of a node's text form. */
+	/* Return the hierarchy's form of a raw value, or of a node's text form. */
 	Datum (*resolve)(Dgh *dgh, const GenView *value);
 
-	/* Steps from a resolved value up to the root; -1: not known here. */
+	/* Return the steps from a resolved value up to the root; -1 if the hierarchy does not know the value. */
 	int (*depth)(Dgh *dgh, const GenView *value);
 
-	/* A known value so many steps up, fewer than its depth. */
+	/* Return the value some steps above a known one, fewer than its depth. */
 	Datum (*ascend)(Dgh *dgh, const GenView *value, int steps);
 };
 
-/* Where a hierarchy is kept alive while others come and go. */
+/* A place that keeps one hierarchy at a time alive. */
 typedef struct DghHold
 {
 	Dgh *dgh;
@@ -109,11 +109,11 @@ extern bool dgh_is_cached(int32 id, int32 generation);
 extern void dgh_hold(DghHold *hold, Dgh *dgh, MemoryContext context);
 extern void dgh_pin(Dgh *dgh, MemoryContext context);
 
-/* A number that stays the same as long as all that was found in the cache is still true. */
+/* A number that stays the same as long as every hierarchy found in the cache is up to date. */
 extern uint64 dgh_cache_epoch;
 #define dgh_epoch() dgh_cache_epoch
 
-/* climb.c: what all kinds have in common */
+/* climb.c: for all kinds of hierarchies */
 extern Datum dgh_root(Dgh *dgh);
 extern Datum dgh_resolve(Dgh *dgh, Datum value);
 extern Datum dgh_climb(Dgh *dgh, Datum value, int steps, bool *at_root);

@@ -32,7 +32,7 @@
 
 #include "base/extension.h"
 #include "hierarchy/dgh.h"
-#include "hierarchy/tree.h"
+#include "hierarchy/tree_build.h"
 
 PG_FUNCTION_INFO_V1(kanon_dgh_edge_changed);
 

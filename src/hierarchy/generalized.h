@@ -3,7 +3,7 @@
  *		The type kanon.generalized: a node of a hierarchy, an interval of numbers
  *		or dates, or everything.
  *
- * A value carries all that comparing and printing it needs.  A node of a tree
+ * A value carries everything that is needed to compare and print it.  A node of a tree
  * holds the interval of leaf positions that it covers together with the
  * generation of the hierarchy that assigned them, so that comparing two nodes
  * of one generation takes two comparisons and no look at the hierarchy; after
@@ -24,8 +24,8 @@
 
 typedef enum GenKind
 {
-	GEN_ANY,	 /* everything */
-	GEN_LABEL,	 /* a word whose hierarchy is not known */
+	GEN_ANY,	 /* everything: any value */
+	GEN_LABEL,	 /* a word of no known hierarchy */
 	GEN_NODE,	 /* a node of a tree */
 	GEN_PREFIX,	 /* a node of a prefix hierarchy */
 	GEN_INT,	 /* an interval of numbers with whole bounds */
@@ -35,7 +35,7 @@ typedef enum GenKind
 
 #define GEN_KIND_LAST GEN_DATE
 
-/* Kind and flags, which every value starts with. */
+/* Bytes of the kind and the flags, which every value starts with. */
 #define GEN_HEADER_SIZE 2
 
 /* Flags of intervals. */
@@ -47,31 +47,31 @@ typedef enum GenKind
 #define GEN_BOUND_FLAGS 0x0f
 
 /* Flags of labels and nodes. */
-#define GEN_IS_ROOT 0x10   /* covers what the hierarchy does not know, too */
-#define GEN_UNKNOWN 0x20   /* the hierarchy does not know it: covers itself only */
-#define GEN_FROM_TEXT 0x40 /* the column is of a text type: order it as text */
+#define GEN_IS_ROOT 0x10   /* covers also values that the hierarchy does not know */
+#define GEN_UNKNOWN 0x20   /* a value that the hierarchy does not know: covers itself only */
+#define GEN_FROM_TEXT 0x40 /* the column is of a text type: order the value as text */
 #define GEN_LEAF 0x80	   /* of a tree: stands for its own label */
 
-/* A flag of a single date that is asked for: at some time of that day. */
+/* A flag of a single date in a condition: at some time of that day. */
 #define GEN_MOMENT 0x80
 
-/* A value taken apart.  Pointers lead into the value itself. */
+/* A value taken apart: only the fields of its kind are set.  Pointers lead into the value itself, or into copies. */
 typedef struct GenView
 {
 	uint8 kind;
 	uint8 flags;
 
-	/* GEN_NODE and GEN_PREFIX; a GEN_ANY may know its hierarchy, too */
-	int32 dgh;
-	int32 generation; /* zero: the positions are those of no lasting state */
+	/* GEN_NODE and GEN_PREFIX; of GEN_ANY only the hierarchy, or 0 */
+	int32 dgh;		  /* the hierarchy's id in kanon.dgh */
+	int32 generation; /* zero: the positions belong to no lasting state of the hierarchy */
 	int32 lo;		  /* leaf positions [lo, hi), or the length of the prefix */
 	int32 hi;
 
 	/* GEN_LABEL, GEN_NODE, GEN_PREFIX */
-	const char *label;
-	int len;
+	const char *label; /* not terminated */
+	int len;		   /* of the label, in bytes */
 
-	/* GEN_INT, GEN_DATE; zero where infinite */
+	/* GEN_INT, GEN_DATE (days); zero where infinite */
 	int64 ilo;
 	int64 ihi;
 
@@ -79,13 +79,13 @@ typedef struct GenView
 	Numeric nlo;
 	Numeric nhi;
 
-	struct varlena *copy; /* of a value that was stored compressed or elsewhere */
+	struct varlena *copy; /* of a value that was stored compressed or out of line; else null */
 } GenView;
 
 #define GEN_IS_INTERVAL(v) ((v)->kind >= GEN_INT)
 #define GEN_IS_NUMBER(v) ((v)->kind == GEN_INT || (v)->kind == GEN_NUMERIC)
 
-/* value.c: making, taking apart */
+/* value.c: making a value, and taking it apart */
 extern void gen_view(Datum value, GenView *view);
 extern void gen_view_free(GenView *view);
 extern Datum gen_any(int32 dgh);
@@ -100,7 +100,7 @@ extern bool gen_decimal_points(Datum a, Datum b, bool *same);
 extern Numeric gen_numeric_bound(const GenView *view, bool upper);
 extern double gen_double_bound(const GenView *view, bool upper);
 
-/* What a value starts with, if it is a GEN_NODE or GEN_PREFIX; its label follows. */
+/* The beginning of a GEN_NODE or GEN_PREFIX; the label follows. */
 typedef struct GenPlace
 {
 	uint8 kind;
@@ -112,7 +112,7 @@ typedef struct GenPlace
 	const char *label;
 } GenPlace;
 
-/* Reads that much of a value, where comparing needs no more; false if it is something else or stored elsewhere. */
+/* Read the beginning of a node, all that most comparisons need; false for other kinds and values out of line. */
 static inline bool
 gen_place(Datum value, GenPlace *place)
 {
@@ -139,7 +139,7 @@ extern bool gen_parse_date(const char *text, int len, int64 *days);
 extern bool gen_reread(const char *text, int len, bool numbers, Datum *result);
 extern const char *gen_text(const GenView *view, int *len);
 
-/* identity.c */
+/* identity.c: the order and the equality of GROUP BY, ORDER BY and indexes */
 extern int gen_identity_cmp(const GenView *a, const GenView *b, Oid collation);
 extern bool gen_identical(Datum a, Datum b);
 extern uint32 gen_identity_hash(const GenView *view);

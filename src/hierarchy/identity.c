@@ -1,12 +1,11 @@
 /*
  * identity.c
- *		Identity of generalized values: what GROUP BY, DISTINCT, ORDER BY, UNION
- *		and indexes see.
+ *		Identity of generalized values: the equality and the order of GROUP BY,
+ *		DISTINCT, ORDER BY, UNION and indexes.
  *
- * Two values are identical when they print alike and are of one sort, whatever
- * hierarchy or generation they come from.  Numbers come first, by their lower
- * bounds, then dates, then labels in the order of the collation, then
- * everything.
+ * Two values are identical when they print alike and are of one sort; their hierarchies
+ * and generations do not matter.  Numbers come first, by their lower bounds, then dates,
+ * then labels in the order of the collation, then everything.
  */
 #include "base/kanon.h"
 
@@ -33,39 +32,53 @@ PG_FUNCTION_INFO_V1(kanon_identity_hash_extended);
 PG_FUNCTION_INFO_V1(kanon_identity_larger);
 PG_FUNCTION_INFO_V1(kanon_identity_smaller);
 
+/* The sorts of values, in their order. */
+enum
+{
+	SORT_OF_NUMBERS,
+	SORT_OF_DATES,
+	SORT_OF_LABELS,
+	SORT_OF_ANY
+};
+
+/* Return the sort of a value. */
 static int
-sort_of(const GenView *view)
+identity_sort(const GenView *view)
 {
 	switch ((GenKind) view->kind)
 	{
 		case GEN_INT:
 		case GEN_NUMERIC:
-			return 0;
+			return SORT_OF_NUMBERS;
 		case GEN_DATE:
-			return 1;
+			return SORT_OF_DATES;
 		case GEN_LABEL:
 		case GEN_NODE:
 		case GEN_PREFIX:
-			return 2;
+			return SORT_OF_LABELS;
 		case GEN_ANY:
 			break;
 	}
-	return 3;
+	return SORT_OF_ANY;
 }
 
+/* Compare two whole numbers. */
 static inline int
-compare_whole(int64 a, int64 b)
+identity_compare_whole(int64 a, int64 b)
 {
 	return a < b ? -1 : a > b;
 }
 
+/* Compare two finite bounds of intervals of numbers. */
 static int
-compare_numbers(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
+identity_compare_numbers(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
 {
 	Numeric left = gen_numeric_bound(a, upper_a);
 	Numeric right = gen_numeric_bound(b, upper_b);
-	int order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(left), NumericGetDatum(right)));
+	int order;
 
+	Assert(left != NULL && right != NULL);
+	order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(left), NumericGetDatum(right)));
 	if (a->kind == GEN_INT)
 		pfree(left);
 	if (b->kind == GEN_INT)
@@ -73,13 +86,15 @@ compare_numbers(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
 	return order;
 }
 
-/* Compares two lower or two upper bounds as points on the line. */
+/* Compare two bounds of intervals, each a lower or an upper one, as points on the line. */
 int
 gen_bound_cmp(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
 {
 	bool inf_a = (a->flags & (upper_a ? GEN_UPPER_INF : GEN_LOWER_INF)) != 0;
 	bool inf_b = (b->flags & (upper_b ? GEN_UPPER_INF : GEN_LOWER_INF)) != 0;
 
+	Assert(GEN_IS_INTERVAL(a) && GEN_IS_INTERVAL(b));
+	Assert(GEN_IS_NUMBER(a) == GEN_IS_NUMBER(b));
 	if (inf_a || inf_b)
 	{
 		int place_a = inf_a ? (upper_a ? 1 : -1) : 0;
@@ -88,12 +103,13 @@ gen_bound_cmp(const GenView *a, bool upper_a, const GenView *b, bool upper_b)
 		return place_a - place_b;
 	}
 	if (a->kind != GEN_NUMERIC && b->kind != GEN_NUMERIC)
-		return compare_whole(upper_a ? a->ihi : a->ilo, upper_b ? b->ihi : b->ilo);
-	return compare_numbers(a, upper_a, b, upper_b);
+		return identity_compare_whole(upper_a ? a->ihi : a->ilo, upper_b ? b->ihi : b->ilo);
+	return identity_compare_numbers(a, upper_a, b, upper_b);
 }
 
+/* Compare two intervals of one sort: by the lower bounds, the upper ones, and the flags of both. */
 static int
-compare_intervals(const GenView *a, const GenView *b)
+identity_compare_intervals(const GenView *a, const GenView *b)
 {
 	int order = gen_bound_cmp(a, false, b, false);
 
@@ -104,8 +120,9 @@ compare_intervals(const GenView *a, const GenView *b)
 	return order;
 }
 
+/* Compare two labels in the order of a collation, and by their bytes if it finds different ones equal. */
 static int
-compare_labels(const GenView *a, const GenView *b, Oid collation)
+identity_compare_labels(const GenView *a, const GenView *b, Oid collation)
 {
 	int order;
 
@@ -115,24 +132,25 @@ compare_labels(const GenView *a, const GenView *b, Oid collation)
 					   OidIsValid(collation) ? collation : C_COLLATION_OID);
 	if (order != 0)
 		return order;
-	/* A collation may find different labels equal; identity does not. */
 	order = memcmp(a->label, b->label, Min(a->len, b->len));
 	return order != 0 ? order : a->len - b->len;
 }
 
+/* Compare two values, like a btree comparison function. */
 int
 gen_identity_cmp(const GenView *a, const GenView *b, Oid collation)
 {
-	int sort_a = sort_of(a);
-	int sort_b = sort_of(b);
+	int sort_a = identity_sort(a);
+	int sort_b = identity_sort(b);
 
 	if (sort_a != sort_b)
 		return sort_a - sort_b;
-	if (sort_a < 2)
-		return compare_intervals(a, b);
-	return sort_a == 2 ? compare_labels(a, b, collation) : 0;
+	if (sort_a < SORT_OF_LABELS)
+		return identity_compare_intervals(a, b);
+	return sort_a == SORT_OF_LABELS ? identity_compare_labels(a, b, collation) : 0;
 }
 
+/* Return true if two values are identical. */
 bool
 gen_identical(Datum a, Datum b)
 {
@@ -144,6 +162,7 @@ gen_identical(Datum a, Datum b)
 	return gen_identity_cmp(&left, &right, C_COLLATION_OID) == 0;
 }
 
+/* Return a hash of a value; identical values have equal ones. */
 uint32
 gen_identity_hash(const GenView *view)
 {
@@ -171,12 +190,12 @@ gen_identity_hash(const GenView *view)
 																			 NumericGetDatum(view->nhi))));
 			break;
 	}
-	return hash_combine(hash, murmurhash32(sort_of(view) * 16 + (view->flags & GEN_BOUND_FLAGS)));
+	return hash_combine(hash, murmurhash32(identity_sort(view) * 16 + (view->flags & GEN_BOUND_FLAGS)));
 }
 
-/* Sorting calls it many times in one memory context. */
+/* Compare the two arguments of a call.  Frees its memory, since a sort calls it many times in one memory context. */
 static int
-compare_arguments(FunctionCallInfo fcinfo, Oid collation)
+identity_compare_arguments(FunctionCallInfo fcinfo, Oid collation)
 {
 	GenView a;
 	GenView b;
@@ -190,60 +209,70 @@ compare_arguments(FunctionCallInfo fcinfo, Oid collation)
 	return order;
 }
 
+/* Compare two values: the btree operator class's comparison. */
 Datum
 kanon_identity_cmp(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(compare_arguments(fcinfo, PG_GET_COLLATION()));
+	PG_RETURN_INT32(identity_compare_arguments(fcinfo, PG_GET_COLLATION()));
 }
 
+/* Return true if two values are identical. */
 Datum
 kanon_identity_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, InvalidOid) == 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, InvalidOid) == 0);
 }
 
+/* Return true if two values are not identical. */
 Datum
 kanon_identity_ne(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, InvalidOid) != 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, InvalidOid) != 0);
 }
 
+/* Return true if the first value comes before the second. */
 Datum
 kanon_identity_lt(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) < 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) < 0);
 }
 
+/* Return true if the first value comes before, or is identical to, the second. */
 Datum
 kanon_identity_le(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0);
 }
 
+/* Return true if the first value comes after the second. */
 Datum
 kanon_identity_gt(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) > 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) > 0);
 }
 
+/* Return true if the first value comes after, or is identical to, the second. */
 Datum
 kanon_identity_ge(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0);
+	PG_RETURN_BOOL(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0);
 }
 
+/* Return the larger of two values, for max(). */
 Datum
 kanon_identity_larger(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_DATUM(PG_GETARG_DATUM(compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0 ? 0 : 1));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) >= 0 ? 0 : 1));
 }
 
+/* Return the smaller of two values, for min(). */
 Datum
 kanon_identity_smaller(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_DATUM(PG_GETARG_DATUM(compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0 ? 0 : 1));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(identity_compare_arguments(fcinfo, PG_GET_COLLATION()) <= 0 ? 0 : 1));
 }
 
+/* Return the hash of a value, for the hash operator class. */
 Datum
 kanon_identity_hash(PG_FUNCTION_ARGS)
 {
@@ -256,7 +285,7 @@ kanon_identity_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_UINT32(hash_bytes_uint32(hash));
 }
 
-/* With a seed of zero, the low half is the plain hash. */
+/* Return the hash of a value and a seed; with the seed 0 its lower half is the plain hash. */
 Datum
 kanon_identity_hash_extended(PG_FUNCTION_ARGS)
 {

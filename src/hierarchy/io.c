@@ -2,8 +2,8 @@
  * io.c
  *		Input, output and casts of kanon.generalized.
  *
- * The binary form names the hierarchy of a node, so that it keeps its meaning
- * between databases; the text form is what people read, and does not.
+ * The binary form names the hierarchy of a node, so that a value keeps its meaning
+ * between databases; the text form is for people, and does not name it.
  */
 #include "base/kanon.h"
 
@@ -33,6 +33,7 @@ PG_FUNCTION_INFO_V1(kanon_generalized_numrange);
 PG_FUNCTION_INFO_V1(kanon_generalized_int8range);
 PG_FUNCTION_INFO_V1(kanon_generalized_daterange);
 
+/* Return the value of a text form: the input function. */
 Datum
 kanon_generalized_in(PG_FUNCTION_ARGS)
 {
@@ -41,6 +42,7 @@ kanon_generalized_in(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(gen_parse(text, strlen(text)));
 }
 
+/* Return the text form of a value: the output function. */
 Datum
 kanon_generalized_out(PG_FUNCTION_ARGS)
 {
@@ -53,6 +55,7 @@ kanon_generalized_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(pnstrdup(text, len));
 }
 
+/* Cast a value to text: its text form. */
 Datum
 kanon_generalized_text(PG_FUNCTION_ARGS)
 {
@@ -65,7 +68,7 @@ kanon_generalized_text(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(text, len));
 }
 
-/* Binary form: the hierarchy's name, empty if there is none; the text form. */
+/* Return the binary form of a value: its hierarchy's name, empty if it has none, and its text form. */
 Datum
 kanon_generalized_send(PG_FUNCTION_ARGS)
 {
@@ -85,6 +88,7 @@ kanon_generalized_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
+/* Return the value of a binary form.  A hierarchy that this database does not have is left out. */
 Datum
 kanon_generalized_recv(PG_FUNCTION_ARGS)
 {
@@ -98,40 +102,42 @@ kanon_generalized_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dgh ? dgh_resolve(dgh, value) : value);
 }
 
-/* Their text forms 1.50 and 1e+20 would be labels. */
+/* Cast a numeric.  A cast through text would make a label of 1.50. */
 Datum
 kanon_numeric_generalized(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(gen_from_number(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)))));
 }
 
+/* Cast a real.  A cast through text would make a label of 1e+20. */
 Datum
 kanon_float4_generalized(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(gen_from_number(DatumGetCString(DirectFunctionCall1(float4out, PG_GETARG_DATUM(0)))));
 }
 
+/* Cast a double precision number, like a real. */
 Datum
 kanon_float8_generalized(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(gen_from_number(DatumGetCString(DirectFunctionCall1(float8out, PG_GETARG_DATUM(0)))));
 }
 
-/* Not through its text, which depends on DateStyle. */
+/* Cast a date.  Its text form depends on DateStyle, and is not used. */
 Datum
 kanon_date_generalized(PG_FUNCTION_ARGS)
 {
 	DateADT date = PG_GETARG_DATEADT(0);
 
-	/* A word, as it would be when read from its text form. */
+	/* A label, as the input function makes of its text form. */
 	if (DATE_NOT_FINITE(date))
 		PG_RETURN_DATUM(DATE_IS_NOEND(date) ? gen_label(LATE, strlen(LATE), 0) : gen_label(EARLY, strlen(EARLY), 0));
 	PG_RETURN_DATUM(gen_whole_interval(GEN_DATE, GEN_POINT, date, date));
 }
 
-/* The text form has no other infinite bound than none. */
+/* Call a bound infinite if its value is an infinity or NaN, which have no place in a value's text form. */
 static void
-drop_infinity(RangeBound *bound, Oid type)
+io_drop_infinity(RangeBound *bound, Oid type)
 {
 	if (bound->infinite)
 		return;
@@ -141,8 +147,9 @@ drop_infinity(RangeBound *bound, Oid type)
 		bound->infinite = numeric_is_nan(DatumGetNumeric(bound->val)) || numeric_is_inf(DatumGetNumeric(bound->val));
 }
 
+/* Return the flags of an interval with the bounds of a range. */
 static uint8
-bound_flags(const RangeBound *lower, const RangeBound *upper)
+io_bound_flags(const RangeBound *lower, const RangeBound *upper)
 {
 	return (lower->infinite ? GEN_LOWER_INF : lower->inclusive ? GEN_LOWER_INC
 															   : 0) |
@@ -150,7 +157,7 @@ bound_flags(const RangeBound *lower, const RangeBound *upper)
 															   : 0);
 }
 
-/* numrange, int8range, daterange */
+/* Cast a numrange, int8range or daterange. */
 Datum
 kanon_range_generalized(PG_FUNCTION_ARGS)
 {
@@ -167,9 +174,10 @@ kanon_range_generalized(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("an empty %s cannot be a generalized value", format_type_be(type)),
 				 errdetail("It stands for no value.")));
-	drop_infinity(&lower, type);
-	drop_infinity(&upper, type);
-	flags = bound_flags(&lower, &upper);
+	Assert(type == NUMRANGEOID || type == INT8RANGEOID || type == DATERANGEOID);
+	io_drop_infinity(&lower, type);
+	io_drop_infinity(&upper, type);
+	flags = io_bound_flags(&lower, &upper);
 	if (lower.infinite && upper.infinite)
 		PG_RETURN_DATUM(gen_any(0));
 	if (type == NUMRANGEOID)
@@ -182,9 +190,12 @@ kanon_range_generalized(PG_FUNCTION_ARGS)
 									   upper.infinite ? 0 : DatumGetInt64(upper.val)));
 }
 
-/* An interval for a range type, labels being read as numbers or dates. */
+/*
+ * Take apart a value that is cast to a range type, and raise an error unless it is an
+ * interval of dates, or of numbers.  A label may be one in another spelling.
+ */
 static void
-view_interval(Datum value, bool dates, Oid range, GenView *view)
+io_view_interval(Datum value, bool dates, Oid range, GenView *view)
 {
 	Datum reread;
 	int len;
@@ -202,8 +213,9 @@ view_interval(Datum value, bool dates, Oid range, GenView *view)
 				 errdetail("It cannot be cast to type %s.", format_type_be(range))));
 }
 
+/* Make a range with the given bounds and the flags of a view. */
 static Datum
-make_range_of(FunctionCallInfo fcinfo, Oid type, const GenView *view, Datum lo, Datum hi)
+io_make_range(FunctionCallInfo fcinfo, Oid type, const GenView *view, Datum lo, Datum hi)
 {
 	TypeCacheEntry *cache = range_get_typcache(fcinfo, type);
 	RangeBound lower = {
@@ -222,22 +234,24 @@ make_range_of(FunctionCallInfo fcinfo, Oid type, const GenView *view, Datum lo, 
 	return RangeTypePGetDatum(kanon_make_range(cache, &lower, &upper));
 }
 
+/* Cast a value to numrange. */
 Datum
 kanon_generalized_numrange(PG_FUNCTION_ARGS)
 {
 	GenView view;
 
-	view_interval(PG_GETARG_DATUM(0), false, NUMRANGEOID, &view);
-	return make_range_of(fcinfo, NUMRANGEOID, &view, NumericGetDatum(gen_numeric_bound(&view, false)),
+	io_view_interval(PG_GETARG_DATUM(0), false, NUMRANGEOID, &view);
+	return io_make_range(fcinfo, NUMRANGEOID, &view, NumericGetDatum(gen_numeric_bound(&view, false)),
 						 NumericGetDatum(gen_numeric_bound(&view, true)));
 }
 
+/* Cast a value to int8range; raise an error if its bounds are not whole. */
 Datum
 kanon_generalized_int8range(PG_FUNCTION_ARGS)
 {
 	GenView view;
 
-	view_interval(PG_GETARG_DATUM(0), false, INT8RANGEOID, &view);
+	io_view_interval(PG_GETARG_DATUM(0), false, INT8RANGEOID, &view);
 	if (view.kind != GEN_INT)
 	{
 		int len;
@@ -248,14 +262,15 @@ kanon_generalized_int8range(PG_FUNCTION_ARGS)
 				 errmsg("generalized value \"%.*s\" has bounds that no bigint can hold", len, text),
 				 errhint("Cast it to numrange.")));
 	}
-	return make_range_of(fcinfo, INT8RANGEOID, &view, Int64GetDatum(view.ilo), Int64GetDatum(view.ihi));
+	return io_make_range(fcinfo, INT8RANGEOID, &view, Int64GetDatum(view.ilo), Int64GetDatum(view.ihi));
 }
 
+/* Cast a value to daterange. */
 Datum
 kanon_generalized_daterange(PG_FUNCTION_ARGS)
 {
 	GenView view;
 
-	view_interval(PG_GETARG_DATUM(0), true, DATERANGEOID, &view);
-	return make_range_of(fcinfo, DATERANGEOID, &view, DateADTGetDatum(view.ilo), DateADTGetDatum(view.ihi));
+	io_view_interval(PG_GETARG_DATUM(0), true, DATERANGEOID, &view);
+	return io_make_range(fcinfo, DATERANGEOID, &view, DateADTGetDatum(view.ilo), DateADTGetDatum(view.ihi));
 }

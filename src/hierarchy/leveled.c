@@ -29,6 +29,7 @@
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "hierarchy/tree_build.h"
 
 PG_FUNCTION_INFO_V1(kanon_import_dgh);
 PG_FUNCTION_INFO_V1(kanon_import_dgh_file);

@@ -2,10 +2,10 @@
  * text.c
  *		The text form of generalized values.
  *
- * Input keeps every text as it is: a text becomes a number, a date or an
- * interval only if that prints as the very same text again ('35', not '035'),
- * so that labels of any spelling survive and a hierarchy finds them.  What is
- * left is a label, which comparisons may still read as a number or a date.
+ * Input changes no text: a text becomes a number, a date or an interval only if that
+ * prints as the very same text again ('35', not '035'), so that labels of any spelling
+ * survive and a hierarchy finds them.  Any other text is a label, which comparisons may
+ * still read as a number or a date.
  */
 #include "base/kanon.h"
 
@@ -20,24 +20,26 @@
 #include "utils/datetime.h"
 #include "utils/numeric.h"
 
-/* How a text is read. */
+/* How to read a text. */
 #define READ_STRICT 0x01 /* only if it is spelled as it would be printed */
 #define READ_NUMBERS 0x02
 #define READ_DATES 0x04
 
-/* Longer digit strings stay labels: no exact arithmetic on them is wanted. */
+/* Longer strings of digits stay labels: exact arithmetic on them would be slow. */
 #define NUMBER_MAX_CHARS 1000
 #define NUMBER_MAX_EXPONENT 1000
 
+/* Return the place after the digits that start at a place. */
 static int
 skip_digits(const char *text, int len, int at)
 {
+	Assert(at >= 0 && at <= len);
 	while (at < len && isdigit((unsigned char) text[at]))
 		at++;
 	return at;
 }
 
-/* [+-] digits [. digits] [e [+-] digits], with a digit before the exponent */
+/* Return true for [+-] digits [. digits] [e [+-] digits], with a digit before the exponent. */
 static bool
 looks_like_number(const char *text, int len)
 {
@@ -73,6 +75,7 @@ looks_like_number(const char *text, int len)
 	return at == len;
 }
 
+/* Leave out blanks at both ends of a text. */
 static void
 trim_blanks(const char **text, int *len)
 {
@@ -85,7 +88,7 @@ trim_blanks(const char **text, int *len)
 		(*len)--;
 }
 
-/* A number that is known to be one. */
+/* Return the number that a text spells; the caller knows that it is one. */
 Numeric
 gen_number(const char *text)
 {
@@ -93,7 +96,7 @@ gen_number(const char *text)
 											   Int32GetDatum(-1)));
 }
 
-/* Reads a number in any spelling that PostgreSQL knows, without raising errors. */
+/* Return true, and the number, if a text is a number in any spelling that PostgreSQL knows.  Raises no errors. */
 bool
 gen_parse_number(const char *text, int len, Numeric *result)
 {
@@ -105,8 +108,8 @@ gen_parse_number(const char *text, int len, Numeric *result)
 }
 
 /*
- * Could the date parser know it?  It takes words for time zones, and looks for
- * their files.
+ * Return true if the date parser might read a text.  Other words are kept from it,
+ * because it takes words for time zones and looks for their files.
  */
 static bool
 looks_like_date(const char *text, int len)
@@ -127,9 +130,9 @@ looks_like_date(const char *text, int len)
 }
 
 /*
- * Are its only letters the T and the Z of ISO 8601?  Of other words the date
- * parser may think that they name a time zone, and raise an error if there is
- * none.
+ * Return true if the only letters of a text are the T and the Z of ISO 8601.  The date
+ * parser may take other words for the name of a time zone, and raise an error if there
+ * is none.
  */
 static bool
 may_have_zone(const char *text, int len)
@@ -140,16 +143,20 @@ may_have_zone(const char *text, int len)
 
 		if (!isalpha((unsigned char) text[i]) && !IS_HIGHBIT_SET(text[i]))
 			continue;
-		if (!after_digit || !(pg_toupper(text[i]) == 'Z' ? i + 1 == len
-														 : pg_toupper(text[i]) == 'T' && i + 1 < len && isdigit((unsigned char) text[i + 1])))
+		if (!after_digit)
+			return false;
+		if (pg_toupper(text[i]) == 'Z' && i + 1 == len)
+			continue;
+		if (pg_toupper(text[i]) != 'T' || i + 1 == len || !isdigit((unsigned char) text[i + 1]))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Reads a date in any spelling that PostgreSQL knows, without raising errors.
- * With a time of day it is a moment of that date.
+ * Return true, and the days since 2000-01-01, if a text is a date in any spelling that
+ * PostgreSQL knows.  Raises no errors. *moment is set if there is a time of day other
+ * than midnight: a moment of that date.
  */
 static bool
 parse_date(const char *text, int len, int64 *days, bool *moment)
@@ -179,6 +186,7 @@ parse_date(const char *text, int len, int64 *days, bool *moment)
 	return IS_VALID_DATE(*days);
 }
 
+/* Return true, and the days since 2000-01-01, if a text is a date in any spelling that PostgreSQL knows. */
 bool
 gen_parse_date(const char *text, int len, int64 *days)
 {
@@ -187,7 +195,7 @@ gen_parse_date(const char *text, int len, int64 *days)
 	return parse_date(text, len, days, &moment);
 }
 
-/* The ISO text of a date, whatever DateStyle says: stored values outlive it. */
+/* Return the ISO text of a date.  DateStyle does not matter, since stored values outlive it. */
 static char *
 date_text(int64 days)
 {
@@ -201,30 +209,32 @@ date_text(int64 days)
 	return pstrdup(buffer);
 }
 
-/* A bound of a would-be interval. */
+/* A bound of an interval, as read. */
 typedef struct Bound
 {
 	GenKind kind; /* GEN_NUMERIC, GEN_DATE, or GEN_ANY for infinite */
-	Numeric number;
-	int64 days;
-	bool moment;
+	Numeric number; /* GEN_NUMERIC */
+	int64 days;		/* GEN_DATE: since 2000-01-01 */
+	bool moment;	/* GEN_DATE: with a time of day */
 } Bound;
 
+/* Return true if a text is equal to a string. */
 static bool
-same_text(const char *text, int len, const char *other)
+text_equals(const char *text, int len, const char *other)
 {
 	return (int) strlen(other) == len && memcmp(text, other, len) == 0;
 }
 
+/* Return true if a text spells a number in the way that it is printed. */
 static bool
 is_canonical_number(const char *text, int len, Numeric number)
 {
 	Datum trimmed = DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(number));
 
-	return same_text(text, len, DatumGetCString(DirectFunctionCall1(numeric_out, trimmed)));
+	return text_equals(text, len, DatumGetCString(DirectFunctionCall1(numeric_out, trimmed)));
 }
 
-/* Could it be an ISO date?  Spares most labels the date parser. */
+/* Return true if a text may be an ISO date; a quick test that spares most labels the date parser. */
 static bool
 looks_like_iso_date(const char *text, int len)
 {
@@ -233,7 +243,7 @@ looks_like_iso_date(const char *text, int len)
 	return year_end >= 4 && len >= year_end + 6 && text[year_end] == '-' && text[year_end + 3] == '-';
 }
 
-/* The words for what is beyond all numbers, or all dates. */
+/* Read infinity, -infinity and NaN. */
 static bool
 parse_special(const char *text, int len, int how, Bound *bound)
 {
@@ -253,6 +263,7 @@ parse_special(const char *text, int len, int how, Bound *bound)
 	return true;
 }
 
+/* Read a text as a number or a date, as the flags in how allow. */
 static bool
 parse_bound(const char *text, int len, int how, Bound *bound)
 {
@@ -270,12 +281,12 @@ parse_bound(const char *text, int len, int how, Bound *bound)
 		parse_date(text, len, &bound->days, &bound->moment))
 	{
 		bound->kind = GEN_DATE;
-		return !strict || same_text(text, len, date_text(bound->days));
+		return !strict || text_equals(text, len, date_text(bound->days));
 	}
 	return !strict && parse_special(text, len, how, bound);
 }
 
-/* Is there anything between the bounds? */
+/* Return true if no value lies between two bounds. */
 static bool
 is_empty(uint8 flags, const Bound *lo, const Bound *hi)
 {
@@ -291,9 +302,12 @@ is_empty(uint8 flags, const Bound *lo, const Bound *hi)
 	return order > 0 || (order == 0 && (flags & GEN_BOUND_FLAGS) != GEN_POINT);
 }
 
+/* Make the interval between two bounds of one kind, one of which may be infinite. */
 static Datum
 interval_between(uint8 flags, const Bound *lo, const Bound *hi)
 {
+	Assert(lo->kind != GEN_ANY || hi->kind != GEN_ANY);
+	Assert(lo->kind == hi->kind || lo->kind == GEN_ANY || hi->kind == GEN_ANY);
 	if (lo->kind == GEN_DATE || hi->kind == GEN_DATE)
 		return gen_whole_interval(GEN_DATE, flags, lo->kind == GEN_DATE ? lo->days : 0,
 								  hi->kind == GEN_DATE ? hi->days : 0);
@@ -301,7 +315,11 @@ interval_between(uint8 flags, const Bound *lo, const Bound *hi)
 								hi->kind == GEN_NUMERIC ? hi->number : NULL);
 }
 
-/* [lo,hi) and its like; false if it is no interval. */
+/*
+ * Return true, and the value, if a text is an interval as PostgreSQL writes ranges:
+ * [lo,hi), a bound missing where it is infinite.  Raise an error if it is one, but
+ * empty, in strict reading.
+ */
 static bool
 parse_interval(const char *text, int len, int how, Datum *result)
 {
@@ -338,7 +356,7 @@ parse_interval(const char *text, int len, int how, Datum *result)
 		else if (!parse_bound(start, size, how, &bounds[i]))
 			return false;
 	}
-	/* Both infinite says neither numbers nor dates; one of each says nothing. */
+	/* Two infinite bounds are neither numbers nor dates; a number and a date are no interval. */
 	if (bounds[0].kind != bounds[1].kind && bounds[0].kind != GEN_ANY && bounds[1].kind != GEN_ANY)
 		return false;
 	if (bounds[0].kind == GEN_ANY && bounds[1].kind == GEN_ANY)
@@ -356,6 +374,7 @@ parse_interval(const char *text, int len, int how, Datum *result)
 	return true;
 }
 
+/* Return true, and the value, if a text is a single number or date. */
 static bool
 parse_point(const char *text, int len, int how, Datum *result)
 {
@@ -370,7 +389,7 @@ parse_point(const char *text, int len, int how, Datum *result)
 	return true;
 }
 
-/* The value that a text stands for. */
+/* Return the value that a text stands for: the input function of the type. */
 Datum
 gen_parse(const char *text, int len)
 {
@@ -384,7 +403,7 @@ gen_parse(const char *text, int len)
 	return gen_label(text, len, 0);
 }
 
-/* What a number's type printed; NaN and the infinite ones are words. */
+/* Return the value of a number that its type's output function printed; NaN and the infinities are labels. */
 Datum
 gen_from_number(const char *text)
 {
@@ -395,7 +414,7 @@ gen_from_number(const char *text)
 	return gen_label(text, strlen(text), 0);
 }
 
-/* What a text means among numbers, or among dates, however it is spelled. */
+/* Return true, and the value, if a text of any spelling is a number or interval of numbers; or of dates. */
 bool
 gen_reread(const char *text, int len, bool numbers, Datum *result)
 {
@@ -405,11 +424,13 @@ gen_reread(const char *text, int len, bool numbers, Datum *result)
 	return parse_point(text, len, how, result) || parse_interval(text, len, how, result);
 }
 
+/* Return the text of a bound of an interval; empty if it is infinite. */
 static char *
 bound_text(const GenView *view, bool upper)
 {
 	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
 		return "";
+	Assert(GEN_IS_INTERVAL(view));
 	switch ((GenKind) view->kind)
 	{
 		case GEN_DATE:
@@ -422,7 +443,7 @@ bound_text(const GenView *view, bool upper)
 	}
 }
 
-/* The text form; not terminated where it leads into the value itself. */
+/* Return a value's text form and its length; not terminated if it leads into the value itself. */
 const char *
 gen_text(const GenView *view, int *len)
 {

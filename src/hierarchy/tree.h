@@ -10,10 +10,9 @@
 
 #include "hierarchy/dgh.h"
 
-#include "nodes/pg_list.h"
-
 struct labelindex_hash;
 
+/* The arrays have a member per node, leaf has one per leaf; all memory is that of the Dgh's context. */
 struct DghTree
 {
 	int nnodes;
@@ -21,19 +20,19 @@ struct DghTree
 	int height;	   /* edges from the root to the deepest leaf */
 	int diameter;  /* most edges between any two nodes */
 	int32 *parent; /* -1 for the root */
-	int32 *lo;
-	int32 *hi;
-	int32 *leaf; /* position to node */
-	Size *label; /* offset in labels, where it ends with a zero byte */
+	int32 *lo;	   /* the first leaf position that a node covers */
+	int32 *hi;	   /* the position after the last one */
+	int32 *leaf;   /* position to node */
+	Size *label;   /* offset in labels, where it ends with a zero byte */
 	char *labels;
 	struct labelindex_hash *index; /* label to node */
-	const char *wanted;			   /* the label that a lookup is after */
+	const char *wanted;			   /* the label that a lookup searches for */
 	int wanted_len;
 
-	struct TreeOrder *orders; /* those that were asked for */
+	struct TreeOrder *orders; /* a list of the orders that comparisons have needed so far */
 };
 
-/* As what leaves are put in order. */
+/* The ways to put leaves in order. */
 typedef enum LeafSort
 {
 	LEAVES_AS_NUMBERS,
@@ -42,37 +41,28 @@ typedef enum LeafSort
 } LeafSort;
 
 /*
- * The smallest and the largest leaf below each node, as positions; -1 if none
- * there is of that sort.
+ * The smallest and the largest leaf below each node, as positions; -1 if no leaf
+ * below the node is of that sort.
  */
 typedef struct TreeOrder
 {
 	struct TreeOrder *next;
 	LeafSort sort;
 	Oid collation; /* of text */
-	int32 *before; /* leaves of that sort before each position, and in all */
-	int32 *least;
+	int32 *before; /* leaves of that sort before each position; at nleaves, all of them */
+	int32 *least;  /* by node */
 	int32 *greatest;
-	Datum *points; /* each leaf's number or date; zero if it is none */
+	Datum *points; /* by position: a leaf's number or date, or 0; null for text */
 } TreeOrder;
 
-/* A tree under construction: edges in, tree out, in the caller's context. */
-typedef struct TreeBuilder TreeBuilder;
-
-extern TreeBuilder *tree_builder_start(void);
-extern void tree_builder_add(TreeBuilder *builder, const char *child, const char *parent);
-extern const char *tree_builder_parent(TreeBuilder *builder, const char *child);
-extern const char *tree_builder_orphan(TreeBuilder *builder, int *at);
-extern List *tree_builder_lone(TreeBuilder *builder, const char **root);
-extern void tree_builder_check(TreeBuilder *builder, const char *name);
-extern DghTree *tree_builder_finish(TreeBuilder *builder, char **leaf_order, int norder,
-									const char *name);
-
+/* tree_build.c: return the node with a label, or -1 */
 extern int tree_find(DghTree *tree, const char *label, int len);
+
+/* tree.c */
 extern const char *tree_label(const DghTree *tree, int node);
 extern Datum tree_value(Dgh *dgh, int node);
 
-/* tree_order.c */
+/* tree_order.c: return an order of a tree's leaves, which stays with the tree */
 extern const TreeOrder *tree_order(Dgh *dgh, LeafSort sort, Oid collation);
 
 #endif

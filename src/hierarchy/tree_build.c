@@ -2,18 +2,18 @@
  * tree_build.c
  *		From edges to a numbered tree.
  *
- * While edges come in, nodes have the numbers in which their labels were first
- * seen; tree_builder_finish() orders siblings, renumbers the nodes in preorder
- * and gives each its interval of leaf positions.  Time is that of sorting the
- * leaves, memory a few arrays.
+ * While edges come in, nodes are numbered in the order in which their labels are first
+ * seen; tree_builder_finish() orders siblings, renumbers the nodes in preorder and gives
+ * each its interval of leaf positions.  The time is that of sorting the leaves, the
+ * memory a few arrays.
  *
- * Siblings stand in the order of their first leaves, so that neighbours in the
- * tree are neighbours in value: 5-9 before 10-14.  Leaves stand in the order
- * in which they were imported, else by value, numbers first.
+ * Siblings stand in the order of their first leaves, so that neighbours in the tree are
+ * neighbours in value: 5-9 before 10-14.  Leaves stand in the order in which they were
+ * imported, else by value, numbers first.
  */
 #include "base/kanon.h"
 
-#include "hierarchy/tree.h"
+#include "hierarchy/tree_build.h"
 
 #include <math.h>
 
@@ -24,7 +24,9 @@
 
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
+#include "hierarchy/tree.h"
 
+/* A label in the index of its tree. */
 typedef struct LabelEntry
 {
 	int32 node;
@@ -32,15 +34,17 @@ typedef struct LabelEntry
 	char status;
 } LabelEntry;
 
-/* As a key, this stands for tree->wanted. */
+/* The key that stands for tree->wanted. */
 #define WANTED (-1)
 
+/* Return the hash of a label. */
 static inline uint32
 hash_label(const char *label, int len)
 {
 	return hash_bytes((const unsigned char *) label, len);
 }
 
+/* Return true if an entry's label is that of a key. */
 static inline bool
 labels_equal(const DghTree *tree, int32 stored, int32 key)
 {
@@ -69,11 +73,12 @@ labels_equal(const DghTree *tree, int32 stored, int32 key)
 struct TreeBuilder
 {
 	DghTree *tree;
-	int capacity; /* of tree->parent and tree->label */
-	Size labels_used;
-	Size labels_size;
+	int capacity;	  /* of tree->parent and tree->label */
+	Size labels_used; /* bytes of tree->labels */
+	Size labels_size; /* bytes allocated */
 };
 
+/* Start a tree without nodes. */
 TreeBuilder *
 tree_builder_start(void)
 {
@@ -90,6 +95,7 @@ tree_builder_start(void)
 	return builder;
 }
 
+/* Return the node with a label, or -1 if there is none. */
 int
 tree_find(DghTree *tree, const char *label, int len)
 {
@@ -98,10 +104,11 @@ tree_find(DghTree *tree, const char *label, int len)
 	tree->wanted = label;
 	tree->wanted_len = len;
 	entry = labelindex_lookup(tree->index, WANTED);
+	Assert(entry == NULL || (entry->node >= 0 && entry->node < tree->nnodes));
 	return entry ? entry->node : -1;
 }
 
-/* The node of a label, made if it is new. */
+/* Return the node of a label, made if it is new. */
 static int32
 intern_label(TreeBuilder *builder, const char *label)
 {
@@ -132,10 +139,11 @@ intern_label(TreeBuilder *builder, const char *label)
 	tree->label[entry->node] = builder->labels_used;
 	memcpy(tree->labels + builder->labels_used, label, size);
 	builder->labels_used += size;
+	Assert(builder->labels_used <= builder->labels_size);
 	return entry->node;
 }
 
-/* An edge, or just a label where the parent is null. */
+/* Add an edge, or only a label if the parent is NULL. */
 void
 tree_builder_add(TreeBuilder *builder, const char *child, const char *parent)
 {
@@ -148,7 +156,7 @@ tree_builder_add(TreeBuilder *builder, const char *child, const char *parent)
 	builder->tree->parent[child_node] = parent_node;
 }
 
-/* The parent that a label has so far; null if it has none. */
+/* Return the parent that a label has so far, or NULL if it has none. */
 const char *
 tree_builder_parent(TreeBuilder *builder, const char *child)
 {
@@ -160,15 +168,13 @@ tree_builder_parent(TreeBuilder *builder, const char *child)
 	return tree->labels + tree->label[tree->parent[node]];
 }
 
-/*
- * The next label, from *at on, that has no parent yet; null after the last.
- * Edges may be added between two calls.
- */
+/* Return the next label, from *at on, that has no parent yet, or NULL. Edges may be added between two calls. */
 const char *
 tree_builder_orphan(TreeBuilder *builder, int *at)
 {
 	DghTree *tree = builder->tree;
 
+	Assert(*at >= 0);
 	for (; *at < tree->nnodes; (*at)++)
 	{
 		if (tree->parent[*at] == -1)
@@ -177,7 +183,7 @@ tree_builder_orphan(TreeBuilder *builder, int *at)
 	return NULL;
 }
 
-/* Copies of the labels without any edge, and the root: the only one so far, or '*'. */
+/* Return copies of the labels without any edge, and the root: the only one so far, or '*'. */
 List *
 tree_builder_lone(TreeBuilder *builder, const char **root)
 {
@@ -207,7 +213,7 @@ tree_builder_lone(TreeBuilder *builder, const char **root)
 	return lone;
 }
 
-/* A cycle among the edges, written out, or null. */
+/* Return a cycle of the edges, written out, or NULL if there is none. */
 static char *
 find_cycle(const DghTree *tree)
 {
@@ -216,7 +222,7 @@ find_cycle(const DghTree *tree)
 	int32 node = -1;
 	int32 start;
 
-	/* Walk up from every node, marking whose walk came by. */
+	/* Walk up from every node, and mark each node with the walk that came by first. */
 	for (start = 0; start < tree->nnodes; start++)
 	{
 		for (node = start; node >= 0 && walk[node] == 0; node = tree->parent[node])
@@ -238,6 +244,7 @@ find_cycle(const DghTree *tree)
 	return text.data;
 }
 
+/* Raise an error if a hierarchy has too many levels. */
 static void
 refuse_height(int height, const char *name)
 {
@@ -247,7 +254,7 @@ refuse_height(int height, const char *name)
 				 errmsg("hierarchy \"%s\" has %d levels, more than %d", name, height, DGH_MAX_HEIGHT)));
 }
 
-/* Edges on the longest way up.  There must be no cycle. */
+/* Return the number of edges on the longest way up.  There must be no cycle. */
 static int
 find_height(const DghTree *tree)
 {
@@ -259,7 +266,7 @@ find_height(const DghTree *tree)
 		int32 node;
 		int steps = 0;
 
-		/* Up to where the rest is known, then the same way again to note it. */
+		/* Go up to a node whose depth is known, then the same way again to note the depths. */
 		for (node = start; tree->parent[node] >= 0 && depth[node] == 0; node = tree->parent[node])
 			steps++;
 		steps += depth[node];
@@ -271,7 +278,7 @@ find_height(const DghTree *tree)
 	return height;
 }
 
-/* Refuses edges that make no tree. */
+/* Raise an error if the edges form a cycle or too many levels. */
 void
 tree_builder_check(TreeBuilder *builder, const char *name)
 {
@@ -285,7 +292,7 @@ tree_builder_check(TreeBuilder *builder, const char *name)
 	refuse_height(find_height(builder->tree), name);
 }
 
-/* The one root; a forest, or nothing at all, gets one. */
+/* Return the root.  A forest, or a tree without nodes, gets one. */
 static int32
 find_root(TreeBuilder *builder)
 {
@@ -302,7 +309,7 @@ find_root(TreeBuilder *builder)
 		}
 	}
 	if (nroots == 1 || (nroots == 0 && tree->nnodes > 0))
-		return root; /* or a cycle, which the walk from the root will find */
+		return root; /* -1 if no node has a root above it; order_top_down() reports cycles */
 
 	root = intern_label(builder, GEN_ROOT_LABEL);
 	for (int32 node = 0; node < tree->nnodes; node++)
@@ -313,13 +320,14 @@ find_root(TreeBuilder *builder)
 	return root;
 }
 
-/* Children of each node, as slices of one array. */
+/* The children of each node, as slices of one array. */
 typedef struct Families
 {
 	int32 *first; /* nnodes + 1 offsets into children */
 	int32 *children;
 } Families;
 
+/* Return the children of each node. */
 static Families
 make_families(const DghTree *tree)
 {
@@ -346,6 +354,7 @@ make_families(const DghTree *tree)
 	return families;
 }
 
+/* Return true if a node has no children. */
 static inline bool
 is_leaf(const Families *families, int32 node)
 {
@@ -353,9 +362,8 @@ is_leaf(const Families *families, int32 node)
 }
 
 /*
- * All nodes from the root down, parents before children.  Triggers keep cycles
- * out of the table; should one have got in all the same, this is where it
- * shows.
+ * Return all nodes from the root down, parents before children.  Triggers keep cycles
+ * out of the table; if one has got in all the same, raise an error.
  */
 static int32 *
 order_top_down(const DghTree *tree, const Families *families, int32 root, const char *name)
@@ -375,6 +383,7 @@ order_top_down(const DghTree *tree, const Families *families, int32 root, const 
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("hierarchy \"%s\" has a cycle", name),
 				 errhint("Delete an edge of the cycle from %s.dgh_edge.", KANON_SCHEMA)));
+	Assert(count == tree->nnodes);
 	return order;
 }
 
@@ -382,12 +391,13 @@ order_top_down(const DghTree *tree, const Families *families, int32 root, const 
 typedef struct LeafKey
 {
 	int32 imported; /* position in the imported order, or PG_INT32_MAX */
-	bool is_number;
+	bool is_number; /* the label is a finite number: */
 	double number;
 	const char *label;
 	int32 node;
 } LeafKey;
 
+/* Compare two leaves, for qsort(). */
 static int
 compare_leaf_keys(const void *left, const void *right)
 {
@@ -403,6 +413,7 @@ compare_leaf_keys(const void *left, const void *right)
 	return strcmp(a->label, b->label);
 }
 
+/* Read the number of a leaf key from its label. */
 static void
 read_leaf_key(LeafKey *key)
 {
@@ -412,7 +423,7 @@ read_leaf_key(LeafKey *key)
 	key->is_number = end != key->label && *end == '\0' && isfinite(key->number);
 }
 
-/* Each leaf's rank among the leaves; internal nodes have that of their first. */
+/* Return each leaf's rank among the leaves; the rank of any other node is that of its first leaf. */
 static int32 *
 rank_nodes(DghTree *tree, const Families *families, const int32 *top_down,
 		   char **leaf_order, int norder)
@@ -449,11 +460,13 @@ rank_nodes(DghTree *tree, const Families *families, const int32 *top_down,
 	{
 		int32 parent = tree->parent[top_down[at]];
 
+		Assert(rank[top_down[at]] < nkeys);
 		rank[parent] = Min(rank[parent], rank[top_down[at]]);
 	}
 	return rank;
 }
 
+/* Compare two nodes by their ranks, for qsort_arg(). */
 static int
 compare_ranks(const void *left, const void *right, void *arg)
 {
@@ -465,8 +478,8 @@ compare_ranks(const void *left, const void *right, void *arg)
 }
 
 /*
- * Preorder numbers, from the order of siblings: old number to new one.  A node
- * comes right before its descendants, so the size of each subtree tells where
+ * Return the preorder number of each node, by its old number; siblings are in order.  A
+ * node comes right before its descendants, so that the size of each subtree tells where
  * the next sibling starts.
  */
 static int32 *
@@ -494,9 +507,9 @@ number_nodes(const DghTree *tree, const Families *families, const int32 *top_dow
 	return number;
 }
 
-/* Gives the nodes their final numbers. */
+/* Give the nodes their final numbers. */
 static void
-renumber(DghTree *tree, const int32 *number)
+renumber_nodes(DghTree *tree, const int32 *number)
 {
 	int32 *parent = palloc_extended(tree->nnodes * sizeof(int32), MCXT_ALLOC_HUGE);
 	Size *label = palloc_extended(tree->nnodes * sizeof(Size), MCXT_ALLOC_HUGE);
@@ -516,7 +529,7 @@ renumber(DghTree *tree, const int32 *number)
 		entry->node = number[entry->node];
 }
 
-/* Leaf positions, from preorder: what follows its parent's whole subtree ends it. */
+/* Give each node its interval of leaf positions, from preorder: a node's subtree ends where its last child's does. */
 static void
 place_leaves(DghTree *tree)
 {
@@ -534,11 +547,11 @@ place_leaves(DghTree *tree)
 }
 
 /*
- * Height and diameter.  A value that the tree does not know stands directly
+ * Set the height and the diameter.  A value that the tree does not know stands directly
  * below the root, so that the diameter is at least height + 1.
  */
 static void
-measure(DghTree *tree, const char *name)
+measure_tree(DghTree *tree, const char *name)
 {
 	int32 *down = palloc_extended(tree->nnodes * sizeof(int32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
@@ -554,6 +567,34 @@ measure(DghTree *tree, const char *name)
 	refuse_height(tree->height, name);
 }
 
+#ifdef USE_ASSERT_CHECKING
+/* Return true if nodes are in preorder, their leaf positions nest, and leaves stand at their own positions. */
+static bool
+tree_is_nested(const DghTree *tree)
+{
+	if (tree->parent[0] != -1 || tree->lo[0] != 0 || tree->hi[0] != tree->nleaves)
+		return false;
+	for (int32 node = 1; node < tree->nnodes; node++)
+	{
+		int32 parent = tree->parent[node];
+
+		if (parent < 0 || parent >= node || tree->lo[node] >= tree->hi[node] || tree->lo[node] < tree->lo[parent] ||
+			tree->hi[node] > tree->hi[parent])
+			return false;
+	}
+	for (int32 i = 0; i < tree->nleaves; i++)
+	{
+		if (tree->lo[tree->leaf[i]] != i || tree->hi[tree->leaf[i]] != i + 1)
+			return false;
+	}
+	return true;
+}
+#endif
+
+/*
+ * Lay the tree out, with the leaves in the given order as far as it goes, and free
+ * the builder.  Everything but the tree itself is made in a context of its own.
+ */
 DghTree *
 tree_builder_finish(TreeBuilder *builder, char **leaf_order, int norder, const char *name)
 {
@@ -570,8 +611,8 @@ tree_builder_finish(TreeBuilder *builder, char **leaf_order, int norder, const c
 		qsort_arg(families.children + families.first[node],
 				  families.first[node + 1] - families.first[node], sizeof(int32),
 				  compare_ranks, rank);
-	renumber(tree, number_nodes(tree, &families, top_down));
-	measure(tree, name);
+	renumber_nodes(tree, number_nodes(tree, &families, top_down));
+	measure_tree(tree, name);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 
@@ -582,6 +623,7 @@ tree_builder_finish(TreeBuilder *builder, char **leaf_order, int norder, const c
 	tree->hi = palloc_extended(tree->nnodes * sizeof(int32), MCXT_ALLOC_HUGE);
 	tree->leaf = palloc_extended(tree->nnodes * sizeof(int32), MCXT_ALLOC_HUGE);
 	place_leaves(tree);
+	Assert(tree_is_nested(tree));
 	pfree(builder);
 	return tree;
 }

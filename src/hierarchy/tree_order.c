@@ -1,11 +1,11 @@
 /*
  * tree_order.c
- *		The leaves of a tree in the order of their values: which are the smallest
- *		and the largest below each node?
+ *		The leaves of a tree in the order of their values: the smallest and the largest
+ *		one below each node.
  *
- * Leaf positions follow the order of import, which need not be that of values,
- * and labels may be compared as numbers, as dates, or as text in any collation.
- * Each order is made when it is first asked for and stays with the tree.
+ * Leaf positions follow the order of import, which need not be that of values, and
+ * labels may be compared as numbers, as dates, or as text in any collation.  Each order
+ * is made when a comparison first needs it, and stays with the tree.
  */
 #include "base/kanon.h"
 
@@ -19,13 +19,14 @@
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
-/* Reads the leaves as numbers, or as dates that are written as ISO 8601 says. */
+/* Read the leaves as numbers in any spelling, or as ISO 8601 dates. */
 static void
-read_points(TreeOrder *order, const DghTree *tree)
+tree_order_read_points(TreeOrder *order, const DghTree *tree)
 {
 	MemoryContext keep = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(keep, "kanon leaf", ALLOCSET_SMALL_SIZES);
 
+	Assert(order->sort != LEAVES_AS_TEXT);
 	order->points = palloc_extended(Max(tree->nleaves, 1) * sizeof(Datum), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int i = 0; i < tree->nleaves; i++)
 	{
@@ -51,12 +52,14 @@ read_points(TreeOrder *order, const DghTree *tree)
 	MemoryContextDelete(work);
 }
 
+/* Compare two leaves, given by their positions. */
 static int
 compare_leaves(const TreeOrder *order, const DghTree *tree, int32 a, int32 b)
 {
 	const char *left;
 	const char *right;
 
+	Assert(a >= 0 && a < tree->nleaves && b >= 0 && b < tree->nleaves);
 	if (order->points)
 	{
 		GenView view_a;
@@ -75,7 +78,10 @@ compare_leaves(const TreeOrder *order, const DghTree *tree, int32 a, int32 b)
 	return varstr_cmp(left, strlen(left), right, strlen(right), order->collation);
 }
 
-/* From the leaves upwards, which is from the last node in preorder to the first. */
+/*
+ * Find the smallest and the largest leaf below each node, from the leaves upwards: from
+ * the last node in preorder to the first.
+ */
 static void
 find_extremes(TreeOrder *order, const DghTree *tree)
 {
@@ -104,6 +110,7 @@ find_extremes(TreeOrder *order, const DghTree *tree)
 	}
 }
 
+/* Count the leaves of the sort before each position. */
 static void
 count_leaves(TreeOrder *order, const DghTree *tree)
 {
@@ -112,21 +119,22 @@ count_leaves(TreeOrder *order, const DghTree *tree)
 		order->before[i + 1] = order->before[i] + (order->points == NULL || order->points[i] ? 1 : 0);
 }
 
+/* Make an order in the current memory context. */
 static TreeOrder *
-make_order(const DghTree *tree, LeafSort sort, Oid collation)
+tree_order_make(const DghTree *tree, LeafSort sort, Oid collation)
 {
 	TreeOrder *order = palloc0(sizeof(TreeOrder));
 
 	order->sort = sort;
 	order->collation = collation;
 	if (sort != LEAVES_AS_TEXT)
-		read_points(order, tree);
+		tree_order_read_points(order, tree);
 	count_leaves(order, tree);
 	find_extremes(order, tree);
 	return order;
 }
 
-/* An order of a tree's leaves; the collation matters to text only. */
+/* Return an order of a tree's leaves; the collation matters to text only. */
 const TreeOrder *
 tree_order(Dgh *dgh, LeafSort sort, Oid collation)
 {
@@ -134,16 +142,17 @@ tree_order(Dgh *dgh, LeafSort sort, Oid collation)
 	MemoryContext old;
 	TreeOrder *order;
 
+	Assert(dgh->kind == DGH_TREE && dgh->tree != NULL);
 	for (order = dgh->tree->orders; order; order = order->next)
 	{
 		if (order->sort == sort && (sort != LEAVES_AS_TEXT || order->collation == collation))
 			return order;
 	}
 
-	/* Part of the tree only when it is complete: nothing is left of a cancelled one. */
+	/* Only a complete order becomes part of the tree, so that a cancelled query leaves nothing behind. */
 	context = AllocSetContextCreate(CurrentMemoryContext, "kanon leaf order", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	order = make_order(dgh->tree, sort, collation);
+	order = tree_order_make(dgh->tree, sort, collation);
 	MemoryContextSwitchTo(old);
 	MemoryContextSetParent(context, dgh->context);
 	order->next = dgh->tree->orders;

@@ -18,60 +18,75 @@
 
 #include "utils/builtins.h"
 
+/* Allocate a value of a kind with room for a payload, whose bytes are not set yet. */
 static char *
-start_value(GenKind kind, uint8 flags, Size payload)
+value_start(GenKind kind, uint8 flags, Size payload)
 {
 	Size size = VARHDRSZ + GEN_HEADER_SIZE + payload;
 	char *value = palloc(size);
 
+	Assert(kind <= GEN_KIND_LAST);
 	SET_VARSIZE(value, size);
 	value[VARHDRSZ] = (char) kind;
 	value[VARHDRSZ + 1] = (char) flags;
 	return value;
 }
 
+/* The first byte of the payload of a value with a long header. */
 #define PAYLOAD(value) ((value) + VARHDRSZ + GEN_HEADER_SIZE)
 
+/* Make the value that stands for everything; of a hierarchy, or of none if dgh is 0. */
 Datum
 gen_any(int32 dgh)
 {
-	char *value = start_value(GEN_ANY, GEN_IS_ROOT, sizeof(int32));
+	char *value = value_start(GEN_ANY, GEN_IS_ROOT, sizeof(int32));
 
 	memcpy(PAYLOAD(value), &dgh, sizeof(int32));
 	return PointerGetDatum(value);
 }
 
+/* Make a word of no known hierarchy. */
 Datum
 gen_label(const char *label, int len, uint8 flags)
 {
-	char *value = start_value(GEN_LABEL, flags, len);
+	char *value = value_start(GEN_LABEL, flags, len);
 
+	Assert(len >= 0);
 	memcpy(PAYLOAD(value), label, len);
 	return PointerGetDatum(value);
 }
 
-/* A GEN_NODE or GEN_PREFIX, all of whose fields are in the view. */
+/* Make a GEN_NODE or GEN_PREFIX from a view with all its fields. */
 Datum
 gen_node(const GenView *node)
 {
-	char *value = start_value(node->kind, node->flags, 4 * sizeof(int32) + node->len);
+	char *value = value_start(node->kind, node->flags, 4 * sizeof(int32) + node->len);
 	int32 place[4] = {node->dgh, node->generation, node->lo, node->hi};
 
+	Assert(node->kind == GEN_NODE || node->kind == GEN_PREFIX);
+	Assert(node->kind == GEN_PREFIX || node->lo <= node->hi);
+	Assert(node->generation >= 0);
 	memcpy(PAYLOAD(value), place, sizeof(place));
 	memcpy(PAYLOAD(value) + sizeof(place), node->label, node->len);
 	return PointerGetDatum(value);
 }
 
+/* Make an interval of whole numbers or days; a bound that the flags call infinite is 0. */
 Datum
 gen_whole_interval(GenKind kind, uint8 flags, int64 lo, int64 hi)
 {
-	char *value = start_value(kind, flags, 2 * sizeof(int64));
+	char *value = value_start(kind, flags, 2 * sizeof(int64));
 	int64 bounds[2] = {lo, hi};
 
+	Assert(kind == GEN_INT || kind == GEN_DATE);
+	Assert(!(flags & GEN_LOWER_INF) || lo == 0);
+	Assert(!(flags & GEN_UPPER_INF) || hi == 0);
+	Assert((flags & (GEN_LOWER_INF | GEN_UPPER_INF)) || lo <= hi);
 	memcpy(PAYLOAD(value), bounds, sizeof(bounds));
 	return PointerGetDatum(value);
 }
 
+/* Return true if a number is in a range. */
 static bool
 numeric_is_between(Numeric number, int64 least, int64 greatest)
 {
@@ -81,21 +96,21 @@ numeric_is_between(Numeric number, int64 least, int64 greatest)
 											NumericGetDatum(int64_to_numeric(greatest))));
 }
 
-/* A number as an int64, if it is one. */
+/* Return true, and the number, if it is a whole one that an int64 can hold. */
 static bool
 numeric_is_whole(Numeric number, int64 *result)
 {
 	if (numeric_is_nan(number) || numeric_is_inf(number) ||
 		DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number))) != 0)
 		return false;
-	/* Tests before a conversion that raises errors. */
+	/* The conversion would raise an error. */
 	if (!numeric_is_between(number, PG_INT64_MIN, PG_INT64_MAX))
 		return false;
 	*result = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(number)));
 	return true;
 }
 
-/* The greatest whole number that is not above a number, if an int64 holds it. */
+/* Return true, and the greatest whole number that is not above a number, if an int64 can hold it. */
 bool
 gen_floor(Numeric number, int64 *result)
 {
@@ -105,8 +120,8 @@ gen_floor(Numeric number, int64 *result)
 }
 
 /*
- * An interval of numbers; a null bound is infinite.  Scales are trimmed and
- * whole bounds become a GEN_INT, so that equal intervals have equal bytes.
+ * Make an interval of numbers; a null bound is infinite, and has its flag.  Scales are
+ * trimmed and whole bounds make a GEN_INT, so that equal intervals have equal bytes.
  */
 Datum
 gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi)
@@ -117,6 +132,8 @@ gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi)
 	uint32 hi_size;
 	char *value;
 
+	Assert((lo == NULL) == ((flags & GEN_LOWER_INF) != 0));
+	Assert((hi == NULL) == ((flags & GEN_UPPER_INF) != 0));
 	if (lo)
 		lo = DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(lo)));
 	if (hi)
@@ -126,7 +143,7 @@ gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi)
 
 	lo_size = lo ? VARSIZE(lo) : 0;
 	hi_size = hi ? VARSIZE(hi) : 0;
-	value = start_value(GEN_NUMERIC, flags, sizeof(uint32) + lo_size + hi_size);
+	value = value_start(GEN_NUMERIC, flags, sizeof(uint32) + lo_size + hi_size);
 	memcpy(PAYLOAD(value), &lo_size, sizeof(uint32));
 	if (lo)
 		memcpy(PAYLOAD(value) + sizeof(uint32), lo, lo_size);
@@ -135,7 +152,7 @@ gen_numeric_interval(uint8 flags, Numeric lo, Numeric hi)
 	return PointerGetDatum(value);
 }
 
-/* An aligned copy of a numeric that starts at any address. */
+/* Return an aligned copy of a numeric that may start at any address; NULL if it has no bytes. */
 static Numeric
 copy_numeric(const char *start, uint32 size)
 {
@@ -148,6 +165,7 @@ copy_numeric(const char *start, uint32 size)
 	return (Numeric) copy;
 }
 
+/* Read the bounds of a GEN_NUMERIC. */
 static void
 view_numeric(const char *payload, Size size, GenView *view)
 {
@@ -156,10 +174,15 @@ view_numeric(const char *payload, Size size, GenView *view)
 	memcpy(&lo_size, payload, sizeof(uint32));
 	payload += sizeof(uint32);
 	size -= sizeof(uint32);
+	Assert(lo_size <= size);
 	view->nlo = copy_numeric(payload, lo_size);
 	view->nhi = copy_numeric(payload + lo_size, size - lo_size);
 }
 
+/*
+ * Take a value apart.  The view's pointers lead into the value, but for copies in the
+ * current memory context: of numerics, and of a value that is compressed or out of line.
+ */
 void
 gen_view(Datum value, GenView *view)
 {
@@ -174,6 +197,7 @@ gen_view(Datum value, GenView *view)
 	size = VARSIZE_ANY_EXHDR(packed) - GEN_HEADER_SIZE;
 	view->kind = (uint8) data[0];
 	view->flags = (uint8) data[1];
+	Assert(view->kind <= GEN_KIND_LAST);
 	data += GEN_HEADER_SIZE;
 	switch ((GenKind) view->kind)
 	{
@@ -204,7 +228,7 @@ gen_view(Datum value, GenView *view)
 	}
 }
 
-/* The bytes of a single number that is not whole; null if it is something else. */
+/* Return the bytes of a single number that is not whole; NULL for any other value. */
 static const char *
 decimal_point(Datum value, Size *size)
 {
@@ -224,7 +248,7 @@ decimal_point(Datum value, Size *size)
 	return *size == 2 * (Size) half && memcmp(data, data + half, half) == 0 ? data : NULL;
 }
 
-/* Are two values single numbers, neither of them whole?  Then their bytes tell whether they are the same. */
+/* Return true if both values are single numbers that are not whole; then *same is set if their bytes are equal. */
 bool
 gen_decimal_points(Datum a, Datum b, bool *same)
 {
@@ -239,10 +263,11 @@ gen_decimal_points(Datum a, Datum b, bool *same)
 	return true;
 }
 
-/* A bound of an interval of numbers; null where infinite. */
+/* Return a bound of an interval of numbers, or NULL if it is infinite. */
 Numeric
 gen_numeric_bound(const GenView *view, bool upper)
 {
+	Assert(GEN_IS_NUMBER(view));
 	if (view->kind == GEN_NUMERIC)
 		return upper ? view->nhi : view->nlo;
 	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
@@ -250,18 +275,20 @@ gen_numeric_bound(const GenView *view, bool upper)
 	return int64_to_numeric(upper ? view->ihi : view->ilo);
 }
 
-/* A bound of an interval of numbers or dates; infinite, too, where a double cannot hold it. */
+/* Return a bound of an interval of numbers or dates; infinite also if it is beyond the range of a double. */
 double
 gen_double_bound(const GenView *view, bool upper)
 {
+	Assert(GEN_IS_INTERVAL(view));
 	if (view->flags & (upper ? GEN_UPPER_INF : GEN_LOWER_INF))
 		return upper ? INFINITY : -INFINITY;
 	if (view->kind != GEN_NUMERIC)
 		return (double) (upper ? view->ihi : view->ilo);
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(upper ? view->nhi : view->nlo)));
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(upper ? view->nhi : view->nlo)));
 }
 
-/* Frees what gen_view() allocated, for those who may not wait for their context's end. */
+/* Free the copies that gen_view() made, for callers whose memory context lives too long. */
 void
 gen_view_free(GenView *view)
 {
@@ -276,7 +303,7 @@ gen_view_free(GenView *view)
 		pfree(view->copy);
 }
 
-/* Does it stand for one single value? */
+/* Return true if a value stands for a single value. */
 bool
 gen_is_point(const GenView *view)
 {
@@ -302,8 +329,8 @@ gen_is_point(const GenView *view)
 }
 
 /*
- * Does it stand for what it prints, whatever a hierarchy says?  A node above a
- * single leaf is a point, but not this.
+ * Return true if a value stands for the value that it prints, in any hierarchy.  A node
+ * above a single leaf is a point, but does not print that leaf.
  */
 bool
 gen_is_itself(const GenView *view)
