@@ -4,9 +4,10 @@
 #   make check   every test in a private server: see tools/check
 #   make bench   every benchmark, with its limits: see tools/bench (make bench-quick: fewer rows and rounds)
 #   make deb     the Debian package: see tools/deb
+#   make format  the layout of the C code: see tools/format (make format-check: only say where it differs)
 #   make, make install, make installcheck: as for any extension (PG_CONFIG=... chooses the server)
 
-TOOLS = demo check bench bench-quick deb
+TOOLS = demo check bench bench-quick deb format format-check
 
 ifneq ($(filter $(TOOLS),$(MAKECMDGOALS)),)
 

@@ -10,7 +10,8 @@ sub source_files
 {
 	my @files = grep { -e "src/$_" } map { s{^src/}{}r } split /\n/,
 	  `git ls-files --cached --others --exclude-standard src 2>/dev/null`;
-	@files = map { s{^\./src/}{}r } split /\n/, `find ./src -name '*.[chyl]' ! -name '*_gram.[ch]' ! -name '*_lex.c'` unless @files;
+	@files = map { s{^src/}{}r } split /\n/, `find src -name '*.[chyl]' ! -name '*_gram.[ch]' ! -name '*_lex.c'`
+	  unless @files;
 	return sort grep { /\.[chyl]$/ } @files;
 }
 

@@ -22,8 +22,6 @@
 #include "base/typekind.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
-#include "recode/histogram.h"
-#include "recode/privacy.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 #include "source/source.h"

@@ -13,7 +13,6 @@
 
 #include "anonymize/anonymizer.h"
 #include "base/shuffle.h"
-#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

@@ -22,7 +22,6 @@
 
 #include "anonymize/anonymizer.h"
 #include "base/shuffle.h"
-#include "recode/histogram.h"
 #include "recode/recode.h"
 
 #define MIN_PARTS 4
@@ -62,7 +61,7 @@ count_cells(const Histogram *classes, int step)
 	int count = 0;
 
 	for (int class = 0; class < classes->nclasses; class ++)
-		hashes[class] = recoder_cell_hash(classes->recoder, classes->codes + (Size) class * classes->recoder->ncolumns, step);
+		hashes[class] = histogram_hash(classes->recoder, classes->codes + (Size) class * classes->recoder->ncolumns, step);
 	qsort(hashes, classes->nclasses, sizeof(uint32), compare_hashes);
 	for (int class = 0; class < classes->nclasses; class ++)
 		count += class == 0 || hashes[class] != hashes[class - 1];
@@ -124,7 +123,7 @@ partitions_add(Partitions *partitions, TupleTableSlot *slot)
 
 	if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
 		return;
-	hash = recoder_cell_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
+	hash = histogram_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
 	tuplestore_puttupleslot(partitions->parts[hash % partitions->nparts], slot);
 }
 

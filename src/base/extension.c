@@ -1,9 +1,6 @@
 /*
  * extension.c
  *		The extension's own objects, found by name in the schema kanon.
- *
- * Names are looked up at each call: they come from PostgreSQL's own caches, and DROP
- * EXTENSION and CREATE EXTENSION may give an object another OID at any time.
  */
 #include "base/kanon.h"
 
@@ -24,7 +21,6 @@
 /* A table that every version of the extension has. */
 #define OWNED_TABLE "aview"
 
-/* Return the OID of a table or index of the extension; raise an error if it does not exist. */
 Oid
 kanon_relation(const char *name)
 {
@@ -39,7 +35,6 @@ kanon_relation(const char *name)
 	return relation;
 }
 
-/* Return the owner of the extension's tables. */
 Oid
 kanon_owner(void)
 {
@@ -50,7 +45,6 @@ kanon_owner(void)
 	return owner;
 }
 
-/* Return the OID of the type kanon.generalized; raise an error if it does not exist. */
 Oid
 kanon_generalized_type(void)
 {
@@ -64,7 +58,6 @@ kanon_generalized_type(void)
 	return type;
 }
 
-/* Return the trigger that a function was called for; raise an error if the call is not by such a trigger. */
 TriggerData *
 kanon_trigger(FunctionCallInfo fcinfo, const char *table, bool for_each_row)
 {
@@ -80,13 +73,11 @@ kanon_trigger(FunctionCallInfo fcinfo, const char *table, bool for_each_row)
 	return trigger;
 }
 
-/* Run a command with the rights of the extension's owner. */
 void
 kanon_execute(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
 {
 	AsOwner scope;
 
-	Assert(nargs == 0 || (types != NULL && values != NULL));
 	as_owner_start(&scope, kanon_owner(), SECURITY_LOCAL_USERID_CHANGE);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -96,7 +87,6 @@ kanon_execute(const char *command, int nargs, Oid *types, Datum *values, const c
 	as_owner_end(&scope);
 }
 
-/* Run a query with the rights of the extension's owner, and append its rows to a tuplestore. */
 void
 kanon_select(const char *query, Tuplestorestate *rows)
 {

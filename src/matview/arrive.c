@@ -25,7 +25,6 @@
 
 #include "anonymize/anonymizer.h"
 #include "aview/aview.h"
-#include "recode/histogram.h"
 #include "recode/recode.h"
 
 /* A cell that arriving rows agree in. */

@@ -2,11 +2,10 @@
  * answers.c
  *		Precision and recall of a condition (Eltabakh et al., section 8.1).
  *
- * If the view matches by cover, a row is in the answer if its published values satisfy the
- * condition.  If it matches by witness, the answer depends on the other members of the
- * row's group, too, so the view itself is queried; a row whose raw values satisfy the
- * condition is its own witness, so the rows that are both answered and wanted need no
- * query.
+ * Where the view says cover, a row is in the answer if its published values
+ * satisfy the condition.  Where it says witness, that depends on the other
+ * members of its group, too, and the view itself is asked; a row that satisfies
+ * the condition by its raw values is its own witness.
  */
 #include "base/kanon.h"
 
@@ -27,15 +26,14 @@
 
 #define VIEW_ALIAS "v"
 
-/* The state of a walk that moves the columns of an expression to their places in a pair. */
+/* Moves the columns of an expression to their places in a pair, and collects them. */
 typedef struct Placing
 {
-	const char *predicate; /* the condition as given, for errors */
-	int offset;			   /* of the columns in a pair: 0 for the published ones, ncolumns for the raw ones */
-	Bitmapset *columns;	   /* columns of the view that were met */
+	const char *predicate;
+	int offset;
+	Bitmapset *columns;
 } Placing;
 
-/* Move the columns of an expression to their places in a pair, and collect them. */
 static bool
 place_walker(Node *node, void *context)
 {
@@ -56,9 +54,8 @@ place_walker(Node *node, void *context)
 	return expression_tree_walker(node, place_walker, context);
 }
 
-/* Prepare an analyzed condition for evaluation on pairs, its columns moved by an offset. */
 static ExprState *
-answers_prepare(Answers *answers, Node *expression, const char *predicate, int offset)
+prepare(Answers *answers, Node *expression, const char *predicate, int offset)
 {
 	Placing placing = {.predicate = predicate, .offset = offset, .columns = answers->columns};
 
@@ -68,7 +65,7 @@ answers_prepare(Answers *answers, Node *expression, const char *predicate, int o
 	return ExecPrepareExpr((Expr *) expression, answers->estate);
 }
 
-/* Return the condition, analyzed over the view. */
+/* The condition over the view. */
 static Node *
 condition_on_view(const AView *aview, const char *predicate)
 {
@@ -82,7 +79,7 @@ condition_on_view(const AView *aview, const char *predicate)
 	return expression;
 }
 
-/* Return the condition, analyzed over the source's query, whose columns get the names of the view's. */
+/* The condition over the source, whose columns are called as the view's. */
 static Node *
 condition_on_source(const AView *aview, const char *predicate)
 {
@@ -96,7 +93,6 @@ condition_on_source(const AView *aview, const char *predicate)
 														   false, true));
 }
 
-/* Return the row type of a pair: the published columns, then the raw ones. */
 static TupleDesc
 pair_desc(const AView *aview)
 {
@@ -113,7 +109,6 @@ pair_desc(const AView *aview)
 	return desc;
 }
 
-/* Prepare to evaluate a condition on published and on raw rows. */
 Answers *
 answers_create(const AView *aview, const char *predicate)
 {
@@ -124,16 +119,15 @@ answers_create(const AView *aview, const char *predicate)
 	answers->estate = CreateExecutorState();
 	answers->slot = MakeSingleTupleTableSlot(pair_desc(aview), &TTSOpsVirtual);
 	answers->condition = deparse_expression(expression, deparse_context_for(VIEW_ALIAS, aview->view), true, false);
-	answers->published = answers_prepare(answers, expression, predicate, 0);
+	answers->published = prepare(answers, expression, predicate, 0);
 	for (int i = 0; i < aview->nquasi && aview->match == MATCH_WITNESS; i++)
 		answers->needs_witness |= bms_is_member(aview->quasi[i], answers->columns);
-	answers->raw = answers_prepare(answers, condition_on_source(aview, predicate), predicate, aview->ncolumns);
+	answers->raw = prepare(answers, condition_on_source(aview, predicate), predicate, aview->ncolumns);
 	return answers;
 }
 
-/* Return true if a condition is true, and not NULL, for the row in the slot. */
 static bool
-condition_holds(Answers *answers, ExprState *condition, ExprContext *context)
+holds(Answers *answers, ExprState *condition, ExprContext *context)
 {
 	bool isnull;
 	Datum result = ExecEvalExprSwitchContext(condition, context, &isnull);
@@ -141,7 +135,6 @@ condition_holds(Answers *answers, ExprState *condition, ExprContext *context)
 	return !isnull && DatumGetBool(result);
 }
 
-/* Count a row: whether it is in the answer, whether it is wanted, and whether it is both. */
 void
 answers_add(Answers *answers, const Pair *pair)
 {
@@ -150,16 +143,15 @@ answers_add(Answers *answers, const Pair *pair)
 	bool answered;
 	bool wanted;
 
-	Assert(pair->values != NULL && answers->slot->tts_tupleDescriptor->natts == 2 * aview->ncolumns);
 	ResetExprContext(context);
 	ExecClearTuple(answers->slot);
 	memcpy(answers->slot->tts_values, pair->values, 2 * aview->ncolumns * sizeof(Datum));
 	memcpy(answers->slot->tts_isnull, pair->nulls, 2 * aview->ncolumns * sizeof(bool));
 	ExecStoreVirtualTuple(answers->slot);
 	context->ecxt_scantuple = answers->slot;
-	answered = condition_holds(answers, answers->published, context);
-	wanted = condition_holds(answers, answers->raw, context);
-	/* A suppressed row is in no answer: its group has no cell to be a witness for. */
+	answered = holds(answers, answers->published, context);
+	wanted = holds(answers, answers->raw, context);
+	/* No witness makes anybody see suppressed rows. */
 	if (answers->needs_witness && pair->fate == FATE_SUPPRESSED)
 		answered = false;
 	answers->answered += answered;
@@ -167,7 +159,7 @@ answers_add(Answers *answers, const Pair *pair)
 	answers->right += answered && wanted;
 }
 
-/* Return the number of rows of the view itself that satisfy the condition. */
+/* How many rows the view itself gives. */
 static int64
 ask_view(const Answers *answers)
 {
@@ -186,11 +178,9 @@ ask_view(const Answers *answers)
 	return result;
 }
 
-/* Complete the counts, and free what evaluation needed. */
 void
 answers_finish(Answers *answers)
 {
-	Assert(answers->right <= answers->answered && answers->right <= answers->wanted);
 	if (answers->needs_witness)
 		answers->answered = ask_view(answers);
 	ExecDropSingleTupleTableSlot(answers->slot);

@@ -1,7 +1,7 @@
 /*
  * describe.c
- *		The definition of a view as rows: for kanon.policy() and other SQL functions
- *		that put it into words.
+ *		What a view's definition says, as rows: for kanon.policy() and whatever else
+ *		puts it into words.
  */
 #include "base/kanon.h"
 
@@ -25,9 +25,8 @@ PG_FUNCTION_INFO_V1(kanon_aview_columns);
 PG_FUNCTION_INFO_V1(kanon_aview_profile);
 PG_FUNCTION_INFO_V1(kanon_aview_selects);
 
-/* Return the definition of a view that the current role may read or owns; raise an error if it is neither. */
 static AView *
-describe_load(Oid view)
+load_readable(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
@@ -36,9 +35,9 @@ describe_load(Oid view)
 	return aview_load(id);
 }
 
-/* Return the name of a table's column as a Datum of type name. */
+/* A table's column as a value of type name. */
 static Datum
-describe_name(Oid table, AttrNumber attnum)
+name_datum(Oid table, AttrNumber attnum)
 {
 	Name name = palloc0(NAMEDATALEN);
 
@@ -46,19 +45,17 @@ describe_name(Oid table, AttrNumber attnum)
 	return NameGetDatum(name);
 }
 
-/* Set a value to the name of the table's column that holds a choice; to NULL if there is no such column. */
 static void
-describe_choice(const AView *aview, int column, Datum *value, bool *isnull)
+put_choice(const AView *aview, int column, Datum *value, bool *isnull)
 {
 	Oid table;
 	AttrNumber attnum = column < 0 ? 0 : choice_attribute(aview, column, &table);
 
 	*isnull = attnum == 0;
 	if (attnum > 0)
-		*value = describe_name(table, attnum);
+		*value = name_datum(table, attnum);
 }
 
-/* The roles as SQL names them. */
 static const char *const role_names[] = {
 	[ROLE_OTHER] = "other",
 	[ROLE_ID] = "id",
@@ -66,15 +63,12 @@ static const char *const role_names[] = {
 	[ROLE_SENSITIVE] = "sensitive",
 };
 
-/*
- * Return the columns of a view: aview_columns(view) -> (column, role, dgh, base_table,
- * base_column, disclose, retain, level).
- */
+/* aview_columns(view) -> (column, role, dgh, base_table, base_column, disclose, retain, level) */
 Datum
 kanon_aview_columns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	AView *aview = describe_load(PG_GETARG_OID(0));
+	AView *aview = load_readable(PG_GETARG_OID(0));
 
 	kanon_materialize(fcinfo);
 	for (int i = 0; i < aview->ncolumns; i++)
@@ -94,24 +88,21 @@ kanon_aview_columns(PG_FUNCTION_ARGS)
 		nulls[3] = nulls[4] = attnum <= 0;
 		values[3] = ObjectIdGetDatum(table);
 		if (attnum > 0)
-			values[4] = describe_name(table, attnum);
-		describe_choice(aview, column->disclose, &values[5], &nulls[5]);
-		describe_choice(aview, column->retain, &values[6], &nulls[6]);
-		describe_choice(aview, column->level, &values[7], &nulls[7]);
+			values[4] = name_datum(table, attnum);
+		put_choice(aview, column->disclose, &values[5], &nulls[5]);
+		put_choice(aview, column->retain, &values[6], &nulls[6]);
+		put_choice(aview, column->level, &values[7], &nulls[7]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-/*
- * Return the profile of a view: aview_profile(view) -> (choices, k, purpose, recipient,
- * view_key, choices_key), or no row if it has none.
- */
+/* aview_profile(view) -> (choices, k, purpose, recipient, view_key, choices_key); no row without a profile */
 Datum
 kanon_aview_profile(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	AView *aview = describe_load(PG_GETARG_OID(0));
+	AView *aview = load_readable(PG_GETARG_OID(0));
 	ProfileKey key;
 	Datum values[6];
 	bool nulls[6] = {false};
@@ -125,11 +116,11 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	profile_key(aview, &key);
 	values[0] = ObjectIdGetDatum(key.table);
-	describe_choice(aview, aview->profile->k, &values[1], &nulls[1]);
+	put_choice(aview, aview->profile->k, &values[1], &nulls[1]);
 	nulls[2] = key.purpose == 0;
-	values[2] = nulls[2] ? (Datum) 0 : describe_name(key.table, key.purpose);
+	values[2] = nulls[2] ? (Datum) 0 : name_datum(key.table, key.purpose);
 	nulls[3] = key.recipient == 0;
-	values[3] = nulls[3] ? (Datum) 0 : describe_name(key.table, key.recipient);
+	values[3] = nulls[3] ? (Datum) 0 : name_datum(key.table, key.recipient);
 	view_names = palloc(list_length(key.view_columns) * sizeof(Datum));
 	choice_names = palloc(list_length(key.view_columns) * sizeof(Datum));
 	foreach (cell, key.view_columns)
@@ -144,11 +135,11 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Return true if the source of a view leaves out rows of the table behind it: aview_selects(view). */
+/* aview_selects(view): does its source leave out rows of the table behind it? */
 Datum
 kanon_aview_selects(PG_FUNCTION_ARGS)
 {
-	const Query *rows = describe_load(PG_GETARG_OID(0))->rows;
+	const Query *rows = load_readable(PG_GETARG_OID(0))->rows;
 
 	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause || rows->havingQual);
 }

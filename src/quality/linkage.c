@@ -1,12 +1,11 @@
 /*
  * linkage.c
- *		kanon.linkage: the published rows that may be about each person of an identified
- *		table.
+ *		kanon.linkage: who of an identified table may be which published rows.
  *
- * A person is a candidate for a published group if the group covers the person's known
- * values in every column.  For each column and known value, the groups that cover the
- * value are a set of bits, so that a person costs as many intersections as there are
- * columns.
+ * A person is a candidate for a published group if the group covers what is
+ * known of him in every column.  Per column and known value the groups that
+ * cover it are a set of bits, so that a person costs as many intersections as
+ * there are columns.
  */
 #include "base/kanon.h"
 
@@ -35,13 +34,12 @@ typedef struct Side
 {
 	int ncolumns;
 	Dictionary **columns;
-	int count; /* of classes */
+	int count;
 	int room;
 	int32 *codes; /* ncolumns per class */
-	int64 *rows;  /* per class */
+	int64 *rows;
 } Side;
 
-/* Add a class of a relation, a row of CLASSES_QUERY: a RowFunction. */
 static void
 add_class(void *arg, HeapTuple row, TupleDesc desc)
 {
@@ -65,7 +63,7 @@ add_class(void *arg, HeapTuple row, TupleDesc desc)
 
 #define CLASSES_QUERY "SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s HAVING NOT %3$s"
 
-/* Read the classes of a relation with the rights of its owner. */
+/* Reads a relation with the rights of its owner. */
 static Side *
 read_side(const ClassedRelation *relation)
 {
@@ -89,7 +87,7 @@ read_side(const ClassedRelation *relation)
 	return side;
 }
 
-/* Return the values that a column publishes, without NULL, as an array in the order of their codes. */
+/* What a column publishes, but NULL, in the order of codes. */
 static Datum
 shown_values(const Side *shown, int column)
 {
@@ -99,10 +97,7 @@ shown_values(const Side *shown, int column)
 										   TYPALIGN_INT));
 }
 
-/*
- * Return the known values of a column, without NULL, as an array of text in the order of
- * their codes.  They are text because the view may have the column in another type.
- */
+/* What is known, as text: the view may have it in another type. */
 static Datum
 known_values(const Side *known, int column)
 {
@@ -122,29 +117,27 @@ known_values(const Side *known, int column)
 	return PointerGetDatum(construct_array(words, level->ncodes - 1, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* Matches published values with known ones, as = does on an anonymization view. */
+/* What is published meets what is known, as = does on an A-view. */
 #define MATCH_QUERY                                                              \
 	"SELECT s.n, k.n FROM ROWS FROM (pg_catalog.unnest($1)) WITH ORDINALITY AS s (v, n)" \
 	" JOIN ROWS FROM (pg_catalog.unnest($2)) WITH ORDINALITY AS k (v, n) ON s.v OPERATOR(pg_catalog.=) k.v"
 
 typedef struct Linkage
 {
-	Side *shown; /* the view: its classes are the published groups */
-	Side *known; /* the identified table: its classes are people with equal values */
-	int nwords;	 /* of 64 bits, in a set of groups */
+	Side *shown;
+	Side *known;
+	int nwords;		 /* per set of groups */
 	uint64 **covers; /* per column: a set of groups per known code */
-	int64 *population; /* per group: the people that it may be about */
+	int64 *population; /* per group: the people whom it may be about */
 } Linkage;
 
-/* Return the set of groups that cover a known value, given by its code. */
 static inline uint64 *
 cover_of(const Linkage *linkage, int column, int32 code)
 {
-	Assert(column < linkage->known->ncolumns && code < linkage->known->columns[column]->levels[0].ncodes);
 	return linkage->covers[column] + (Size) code * linkage->nwords;
 }
 
-/* Return the list of groups that show each value of a column, by code. */
+/* The groups that show each value of a column. */
 static List **
 groups_by_value(const Side *shown, int column)
 {
@@ -159,7 +152,6 @@ groups_by_value(const Side *shown, int column)
 	return groups;
 }
 
-/* Add groups to a set. */
 static void
 add_groups(uint64 *cover, const List *groups)
 {
@@ -169,12 +161,7 @@ add_groups(uint64 *cover, const List *groups)
 		cover[lfirst_int(cell) / 64] |= UINT64CONST(1) << (lfirst_int(cell) % 64);
 }
 
-/*
- * Find the groups that cover each known value of a column.
- *
- * A person whose value is not known may be in any group; a group that shows NULL covers no
- * value.
- */
+/* Who is known without a value may be anybody; who is published without one has none. */
 static void
 match_column(Linkage *linkage, int column)
 {
@@ -197,24 +184,18 @@ match_column(Linkage *linkage, int column)
 		int32 shown = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
 		int32 known = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
 
-		Assert(shown > 0 && known > 0);
 		add_groups(cover_of(linkage, column, known), groups[shown]);
 	}
 	SPI_finish();
 }
 
-/*
- * Return the number of published rows that may be about a person of a class, and add the
- * people of the class to the population of these rows' groups.  work has room for a set of
- * groups.
- */
+/* How many published rows may be about the people of a class. */
 static int64
 count_candidates(const Linkage *linkage, int class, uint64 *work)
 {
 	const int32 *codes = linkage->known->codes + (Size) class * linkage->known->ncolumns;
 	int64 candidates = 0;
 
-	Assert(linkage->known->ncolumns == linkage->shown->ncolumns);
 	memcpy(work, cover_of(linkage, 0, codes[0]), linkage->nwords * sizeof(uint64));
 	for (int column = 1; column < linkage->known->ncolumns; column++)
 	{
@@ -238,14 +219,12 @@ count_candidates(const Linkage *linkage, int class, uint64 *work)
 	return candidates;
 }
 
-/* The people of a known class, and the published rows that may be about each of them. */
 typedef struct Found
 {
-	int64 candidates; /* rows */
+	int64 candidates;
 	int64 people;
 } Found;
 
-/* Order by the number of candidates: a qsort comparator. */
 static int
 compare_found(const void *left, const void *right)
 {
@@ -255,9 +234,9 @@ compare_found(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Return one row per number of candidates. */
+/* One row per number of candidates. */
 static void
-return_distribution(ReturnSetInfo *result, Found *found, int count)
+put_distribution(ReturnSetInfo *result, Found *found, int count)
 {
 	int64 all = 0;
 	bool nulls[3] = {false};
@@ -279,7 +258,7 @@ return_distribution(ReturnSetInfo *result, Found *found, int count)
 	}
 }
 
-/* Return the candidates and the people of each class that is known. */
+/* Candidates and people of each class that is known. */
 static Found *
 link_people(Linkage *linkage)
 {
@@ -302,10 +281,6 @@ link_people(Linkage *linkage)
 	return found;
 }
 
-/*
- * Link the relations that the arguments name, and return the candidates and the people of
- * each known class.
- */
 static Found *
 link_relations(FunctionCallInfo fcinfo, Linkage *linkage)
 {
@@ -331,18 +306,18 @@ link_relations(FunctionCallInfo fcinfo, Linkage *linkage)
 	return found;
 }
 
-/* Return how many people have how many candidates: linkage(view, external, columns). */
+/* linkage(view, external, columns) */
 Datum
 kanon_linkage(PG_FUNCTION_ARGS)
 {
 	Linkage linkage = {0};
 	Found *found = link_relations(fcinfo, &linkage);
 
-	return_distribution((ReturnSetInfo *) fcinfo->resultinfo, found, linkage.known->count);
+	put_distribution((ReturnSetInfo *) fcinfo->resultinfo, found, linkage.known->count);
 	return (Datum) 0;
 }
 
-/* Return the rows and the population of each published group: linked_groups(view, external, columns). */
+/* linked_groups(view, external, columns): the same from the other side */
 Datum
 kanon_linked_groups(PG_FUNCTION_ARGS)
 {

@@ -1,9 +1,6 @@
 /*
- * measure_view.c
- *		kanon.quality and kanon.tally: the measures of an anonymization view.
- *
- * Both read pairs of published and raw rows once, put them into classes (tally.c), and
- * derive all measures from the classes.
+ * measure.c
+ *		kanon.quality and kanon.tally.
  */
 #include "base/kanon.h"
 
@@ -27,16 +24,15 @@
 PG_FUNCTION_INFO_V1(kanon_quality);
 PG_FUNCTION_INFO_V1(kanon_tally);
 
-/* The two receivers of each pair. */
+/* Both of what is done with a row. */
 typedef struct Measuring
 {
 	Tally *tally;
-	Answers *answers; /* NULL if no condition was given */
+	Answers *answers; /* null: nothing was asked */
 } Measuring;
 
-/* Hand a pair to the tally and to the condition: a PairReceiver. */
 static void
-measure_pair(void *arg, const Pair *pair)
+measure_row(void *arg, const Pair *pair)
 {
 	Measuring *measuring = arg;
 
@@ -45,7 +41,7 @@ measure_pair(void *arg, const Pair *pair)
 		answers_add(measuring->answers, pair);
 }
 
-/* Return the columns that the tally reads: all that have a role. */
+/* What the tally looks at. */
 static Bitmapset *
 tallied_columns(const AView *aview)
 {
@@ -61,9 +57,8 @@ tallied_columns(const AView *aview)
 	return columns;
 }
 
-/* Read the pairs of a view into a tally and, if there is a condition, into its answers; return the tally. */
 static Tally *
-measure_view(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
+measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 {
 	Measuring measuring = {.tally = tally_create(aview), .answers = answers};
 	Bitmapset *columns = tallied_columns(aview);
@@ -72,20 +67,19 @@ measure_view(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 	progress_phase(PHASE_READING, 0);
 	if (answers)
 		columns = bms_union(columns, answers->columns);
-	pairs_read(aview, columns, measure_pair, &measuring);
+	pairs_read(aview, columns, measure_row, &measuring);
 	tally_finish(measuring.tally);
 	progress_end();
 	return measuring.tally;
 }
 
-/* Return the average loss over all rows and quasi-identifiers. */
+/* The average over all rows and quasi-identifiers. */
 static double
-mean_loss(const Tally *tally)
+penalty(const Tally *tally)
 {
 	const AView *aview = tally->aview;
 	double sum = 0;
 
-	Assert(tally->nrows > 0 && aview->nquasi > 0);
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		double *loss = loss_of_values(tally, aview->quasi[i]);
@@ -112,18 +106,16 @@ enum QualityColumn
 	QUALITY_COLUMNS
 };
 
-/* Measures of the sizes of groups. */
 typedef struct Sizes
 {
-	int64 published; /* rows */
+	int64 published;
 	int64 groups;
-	int64 people; /* the sum over groups: a person in two groups counts twice */
-	int64 least;  /* people in the smallest group */
-	double dm;	  /* discernibility: the sum over rows of the rows they look like */
-	double k_deviation; /* the sum over published rows of the people in their group beyond k */
+	int64 people; /* in all groups, those in several as often */
+	int64 least;
+	double dm;
+	double k_deviation;
 } Sizes;
 
-/* Measure the sizes of the groups. */
 static void
 sum_sizes(const Tally *tally, Sizes *sizes)
 {
@@ -134,12 +126,12 @@ sum_sizes(const Tally *tally, Sizes *sizes)
 		const ShownClass *class = &tally->shown_classes[i];
 		Fate fate = tally_fate(tally, i);
 
-		/* A suppressed row may be any row of the source. */
+		/* A suppressed row could be any row at all. */
 		sizes->dm += (double) class->rows * (fate == FATE_SUPPRESSED ? tally->nrows : class->rows);
 		if (fate == FATE_SUPPRESSED)
 			continue;
 		sizes->published += class->rows;
-		/* A row whose owner chose a k below 2 is in no group. */
+		/* Whoever has chosen to be in no group is in none. */
 		if (fate == FATE_OPEN && tally->aview->profile)
 			continue;
 		sizes->groups++;
@@ -149,7 +141,6 @@ sum_sizes(const Tally *tally, Sizes *sizes)
 	}
 }
 
-/* Return the measures as a row of kanon.quality. */
 static Datum
 quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 {
@@ -169,7 +160,7 @@ quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 	values[QUALITY_AVG_GROUP] = Float8GetDatum((double) sizes.people / Max(sizes.groups, 1));
 	nulls[QUALITY_MIN_GROUP] = nulls[QUALITY_AVG_GROUP] = sizes.groups == 0;
 	nulls[QUALITY_NCP] = tally->nrows == 0 || tally->aview->nquasi == 0;
-	values[QUALITY_NCP] = Float8GetDatum(nulls[QUALITY_NCP] ? 0 : mean_loss(tally));
+	values[QUALITY_NCP] = Float8GetDatum(nulls[QUALITY_NCP] ? 0 : penalty(tally));
 	values[QUALITY_DM] = Float8GetDatum(sizes.dm);
 	values[QUALITY_K_DEVIATION] = Float8GetDatum(sizes.k_deviation);
 	nulls[QUALITY_PRECISION] = answers == NULL || answers->answered == 0;
@@ -181,7 +172,7 @@ quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* Measure a view and, if a predicate is given, the answers to it: quality(view, predicate). */
+/* quality(view, predicate) */
 Datum
 kanon_quality(PG_FUNCTION_ARGS)
 {
@@ -193,11 +184,11 @@ kanon_quality(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	aview = quality_load(PG_GETARG_OID(0));
-	/* The predicate calls operators of the owner's types. */
+	/* The predicate meets values of the owner's types, and their operators. */
 	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	if (!PG_ARGISNULL(1))
 		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	tally = measure_view(fcinfo, aview, answers);
+	tally = measure(fcinfo, aview, answers);
 	if (answers)
 		answers_finish(answers);
 	as_owner_end(&scope);
@@ -219,7 +210,6 @@ enum TallyColumn
 	TALLY_COLUMNS
 };
 
-/* Return the published quasi-identifiers of a class as an array. values and nulls are work space. */
 static Datum
 class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 {
@@ -237,9 +227,8 @@ class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 											  TYPALIGN_INT));
 }
 
-/* Return a row of kanon.tally for each class of published rows. */
 static void
-return_classes(ReturnSetInfo *result, const Tally *tally)
+put_classes(ReturnSetInfo *result, const Tally *tally)
 {
 	static const char *const fates[] = {
 		[FATE_GROUP] = "group", [FATE_SUPPRESSED] = "suppressed", [FATE_OPEN] = "open"};
@@ -274,9 +263,8 @@ return_classes(ReturnSetInfo *result, const Tally *tally)
 	}
 }
 
-/* Return a row of kanon.tally for each raw value of a column. */
 static void
-return_values(ReturnSetInfo *result, const Tally *tally, int column)
+put_values(ReturnSetInfo *result, const Tally *tally, int column)
 {
 	const Dictionary *raw = tally->raw[column];
 	NameData name;
@@ -312,10 +300,7 @@ return_values(ReturnSetInfo *result, const Tally *tally, int column)
 	}
 }
 
-/*
- * Return the classes of published rows, then the values of quasi-identifiers and sensitive
- * columns: tally(view).
- */
+/* tally(view): classes of published rows, then values of quasi-identifiers and sensitive columns */
 Datum
 kanon_tally(PG_FUNCTION_ARGS)
 {
@@ -324,12 +309,12 @@ kanon_tally(PG_FUNCTION_ARGS)
 	Tally *tally;
 
 	kanon_materialize(fcinfo);
-	tally = measure_view(fcinfo, aview, NULL);
-	return_classes(result, tally);
+	tally = measure(fcinfo, aview, NULL);
+	put_classes(result, tally);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		if (tally->raw[i])
-			return_values(result, tally, i);
+			put_values(result, tally, i);
 	}
 	return (Datum) 0;
 }

@@ -1,10 +1,6 @@
 /*
  * why_hidden.c
- *		kanon.why_hidden: the reasons why the values of a person are not shown as they
- *		are, for the view's owner.
- *
- * The view is read like a query reads it, and each row of the source that has the given
- * identifiers is compared with the row published of it, column by column.
+ *		Why an owner's data are not shown as they are, for the view's owner.
  */
 #include "base/kanon.h"
 
@@ -28,19 +24,18 @@
 
 PG_FUNCTION_INFO_V1(kanon_why_hidden);
 
-/* The rows that are asked about, and where the reasons go. */
+/* Whose rows are asked about, and what is said about them. */
 typedef struct Question
 {
 	AView *aview;
 	Anonymizer *anonymizer;
-	Datum *ids; /* the identifiers asked for, as texts, in the order of the view's identifiers */
+	Datum *ids; /* texts */
 	ReturnSetInfo *result;
-	int64 rows; /* found so far */
+	int64 rows;
 } Question;
 
-/* Return a value as text. */
 static char *
-value_text(Oid type, Datum value)
+text_of(Oid type, Datum value)
 {
 	Oid output;
 	bool is_varlena;
@@ -49,7 +44,7 @@ value_text(Oid type, Datum value)
 	return OidOutputFunctionCall(output, value);
 }
 
-/* Return true if a row of the source has the identifiers asked for. */
+/* Is a row of the source about the person asked for? */
 static bool
 is_asked(const Question *question, TupleTableSlot *slot)
 {
@@ -61,15 +56,14 @@ is_asked(const Question *question, TupleTableSlot *slot)
 		char *asked = TextDatumGetCString(question->ids[i]);
 
 		if (slot->tts_isnull[place] ||
-			strcmp(value_text(question->aview->columns[anonymizer->ids[i]].source_type, slot->tts_values[place]), asked) != 0)
+			strcmp(text_of(question->aview->columns[anonymizer->ids[i]].source_type, slot->tts_values[place]), asked) != 0)
 			return false;
 	}
 	return true;
 }
 
-/* Return a row of kanon.why_hidden for a column; shown, reason and explanation may be NULL. */
 static void
-return_reason(Question *question, int column, const char *shown, const char *reason, const char *explanation)
+answer(Question *question, int column, const char *shown, const char *reason, const char *explanation)
 {
 	NameData name;
 	Datum values[5] = {Int64GetDatum(question->rows)};
@@ -83,17 +77,15 @@ return_reason(Question *question, int column, const char *shown, const char *rea
 	tuplestore_putvalues(question->result->setResult, question->result->setDesc, values, nulls);
 }
 
-/* Return true if a boolean column that holds a choice is true in a row. */
 static bool
-choice_is_set(const Question *question, TupleTableSlot *slot, int column)
+flag(const Question *question, TupleTableSlot *slot, int column)
 {
 	int place = question->anonymizer->published.place[column];
 
-	Assert(column >= 0 && place >= 0);
 	return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
 }
 
-/* Return a reason if a column is hidden by a choice of the row's owner; return false if it is not. */
+/* A column that the owner of the row does not let be shown; false if that is not why. */
 static bool
 explain_choice(Question *question, TupleTableSlot *slot, int column)
 {
@@ -102,19 +94,19 @@ explain_choice(Question *question, TupleTableSlot *slot, int column)
 
 	if (profile == NULL || (c->disclose < 0 && c->retain < 0))
 		return false;
-	if (!choice_is_set(question, slot, profile->found))
-		return_reason(question, column, NULL, "no choice",
+	if (!flag(question, slot, profile->found))
+		answer(question, column, NULL, "no choice",
 			   psprintf("there are no choices for purpose \"%s\" and recipient \"%s\"", profile->purpose, profile->recipient));
-	else if (c->disclose >= 0 && !choice_is_set(question, slot, c->disclose))
-		return_reason(question, column, NULL, "opted out", "its owner does not disclose it");
-	else if (c->retain >= 0 && !choice_is_set(question, slot, c->retain))
-		return_reason(question, column, NULL, "expired", "its retention has ended, or was never agreed to");
+	else if (c->disclose >= 0 && !flag(question, slot, c->disclose))
+		answer(question, column, NULL, "opted out", "its owner does not disclose it");
+	else if (c->retain >= 0 && !flag(question, slot, c->retain))
+		answer(question, column, NULL, "expired", "its retention has ended, or was never agreed to");
 	else
 		return false;
 	return true;
 }
 
-/* Return the reason why a column of a published row is as it is. */
+/* Why a column of a published row is as it is. */
 static void
 explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int column, const char *shown)
 {
@@ -123,24 +115,23 @@ explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int c
 	int k = question->anonymizer->row.k;
 
 	if (slot->tts_isnull[place])
-		return_reason(question, column, shown, NULL, "there is no value");
-	else if (shown && strcmp(shown, value_text(c->source_type, slot->tts_values[place])) == 0)
-		return_reason(question, column, shown, NULL, "shown as it is");
+		answer(question, column, shown, NULL, "there is no value");
+	else if (shown && strcmp(shown, text_of(c->source_type, slot->tts_values[place])) == 0)
+		answer(question, column, shown, NULL, "shown as it is");
 	else if (explain_choice(question, slot, column))
 		;
 	else if (c->role == ROLE_ID && shown == NULL)
-		return_reason(question, column, NULL, "k", psprintf("its owner's k is %d: identifiers are shown only where it is 0", k));
+		answer(question, column, NULL, "k", psprintf("its owner's k is %d: identifiers are shown only where it is 0", k));
 	else if (cell && cell->suppressed && c->role != ROLE_OTHER)
-		return_reason(question, column, shown, "suppressed", psprintf("no group with enough other people was found; its owner's k is %d", k));
+		answer(question, column, shown, "suppressed", psprintf("no group with enough other people was found; its owner's k is %d", k));
 	else if (c->role == ROLE_QUASI && cell)
-		return_reason(question, column, shown, "k", psprintf("told as precisely as the people of its group allow; its owner's k is %d", k));
+		answer(question, column, shown, "k", psprintf("told as precisely as the people of its group allow; its owner's k is %d", k));
 	else if (c->role == ROLE_SENSITIVE && c->level >= 0)
-		return_reason(question, column, shown, "level", "told as far up its hierarchy as its owner asked");
+		answer(question, column, shown, "level", "told as far up its hierarchy as its owner asked");
 	else
-		return_reason(question, column, shown, NULL, "shown as it is");
+		answer(question, column, shown, NULL, "shown as it is");
 }
 
-/* Return the reasons for all columns of a published row. */
 static void
 explain_row(Question *question, TupleTableSlot *slot, const Cell *cell, Datum *values, bool *nulls)
 {
@@ -148,10 +139,10 @@ explain_row(Question *question, TupleTableSlot *slot, const Cell *cell, Datum *v
 
 	question->rows++;
 	for (int i = 0; i < aview->ncolumns; i++)
-		explain_column(question, slot, cell, i, nulls[i] ? NULL : value_text(aview_column_type(aview, i), values[i]));
+		explain_column(question, slot, cell, i, nulls[i] ? NULL : text_of(aview_column_type(aview, i), values[i]));
 }
 
-/* Return the reasons for rows that are not published at all. */
+/* Rows that are not published at all. */
 static void
 explain_missing(Question *question)
 {
@@ -167,13 +158,12 @@ explain_missing(Question *question)
 			continue;
 		question->rows++;
 		for (int i = 0; i < question->aview->ncolumns; i++)
-			return_reason(question, i, NULL, choice_is_set(question, slot, question->aview->profile->found) ? "k" : "no choice",
+			answer(question, i, NULL, flag(question, slot, question->aview->profile->found) ? "k" : "no choice",
 				   "the row is not shown: its owner has chosen no k, and the view has none for that case");
 	}
 	source_end(run);
 }
 
-/* Return the reasons for all rows that are asked about. */
 static void
 explain_rows(Question *question)
 {
@@ -199,12 +189,9 @@ explain_rows(Question *question)
 	row_source_end(source);
 }
 
-/*
- * Return the identifiers asked for, as texts; raise an error unless there is one, not
- * null, for each identifier of the view.
- */
+/* The values of the identifiers, as texts. */
 static Datum *
-read_asked_ids(const AView *aview, ArrayType *array)
+read_ids(const AView *aview, ArrayType *array)
 {
 	Datum *ids;
 	bool *nulls;
@@ -232,10 +219,7 @@ read_asked_ids(const AView *aview, ArrayType *array)
 	return ids;
 }
 
-/*
- * Return the reasons why values of a person are hidden: why_hidden(view, VARIADIC
- * identifiers) -> (row, column, shown, reason, explanation).
- */
+/* why_hidden(view, VARIADIC identifiers) -> (row, column, shown, reason, explanation) */
 Datum
 kanon_why_hidden(PG_FUNCTION_ARGS)
 {
@@ -248,9 +232,9 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	question.aview = aview_load(id);
 	aview_check_logical(question.aview);
-	question.ids = read_asked_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
+	question.ids = read_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
-	/* The source calls functions with the rights of the view's owner. */
+	/* The source's functions are its owner's, whoever asks. */
 	as_owner_start(&scope, question.aview->owner, SECURITY_RESTRICTED_OPERATION);
 	explain_rows(&question);
 	as_owner_end(&scope);

@@ -1,13 +1,13 @@
 /*
  * celltree.c
- *		A tree of boxes as a nesting of cells.
+ *		Cells as boxes of a tree.
  *
- * A place is the number of a box.  The deepest boxes are complete at step 0, the boxes
- * around them at step 1, and so on to the whole space at the last step.  Classes that are
- * not published in a box go on to the box around it.
+ * A place is the number of a box.  The deepest boxes are complete at step 0, those
+ * around them at step 1, and so on to the whole space at the last step.  What is
+ * not published in a box goes on to the box around it.
  *
- * Values are compared with bounds only once: a column's bounds are sorted, and from then
- * on a value is its rank among them.
+ * Bounds are compared once: a column's bounds are put in order, and a value is
+ * from then on its rank among them.
  */
 #include "base/kanon.h"
 
@@ -21,31 +21,28 @@
 #include "recode/order.h"
 #include "recode/recode.h"
 
-/*
- * The bounds of a column, in ascending order.  The rank of a value is twice the number of
- * bounds below it, plus one if the value is itself a bound.
- */
+/* The bounds of a column in order.  A value's rank is odd where it is one of them: 2 * place + 1. */
 typedef struct BoundList
 {
 	int count;
 	OrderedValue *values;
-	int32 *ranks; /* per code of the dictionary, for the first nranks codes */
+	int32 *ranks; /* of the dictionary's codes; -1: not known yet */
 	int nranks;
 } BoundList;
 
-/* A bound, found by its text: many boxes share one. */
+/* A bound by its text: many boxes share one. */
 typedef struct BoundEntry
 {
 	const char *text;
 	OrderedValue value;
 } BoundEntry;
 
-/* The rank of NULL, which is behind all other values and has no text. */
+/* NULL is behind all others, and has no text. */
 #define NULL_RANK PG_INT32_MAX
 
-/* Return the rank of a value among the bounds of its column. */
+/* Among the bounds: how many are smaller, twice, and one more if it is one of them. */
 static int32
-celltree_find_rank(const BoundList *list, const OrderedValue *value)
+find_rank(const BoundList *list, const OrderedValue *value)
 {
 	int lo = 0;
 	int hi = list->count;
@@ -67,7 +64,6 @@ celltree_find_rank(const BoundList *list, const OrderedValue *value)
 	return 2 * lo;
 }
 
-/* Find the ranks of all values that the dictionary has learned since the last call. */
 static void
 learn_ranks(CellTree *tree, BoundList *list, const Dictionary *dictionary)
 {
@@ -81,15 +77,13 @@ learn_ranks(CellTree *tree, BoundList *list, const Dictionary *dictionary)
 	{
 		OrderedValue value;
 
-		Assert(list->nranks < level->capacity);
 		order_value(dictionary, list->nranks == NULL_CODE ? (Datum) 0 : level->values[list->nranks], &value);
-		list->ranks[list->nranks] = celltree_find_rank(list, &value);
+		list->ranks[list->nranks] = find_rank(list, &value);
 		MemoryContextReset(tree->work);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Return the rank of the value that has a code in a column. */
 static inline int32
 rank_of(CellTree *tree, const Dictionary *dictionary, int column, int32 code)
 {
@@ -97,11 +91,10 @@ rank_of(CellTree *tree, const Dictionary *dictionary, int column, int32 code)
 
 	if (code >= list->nranks)
 		learn_ranks(tree, list, dictionary);
-	Assert(code >= 0 && code < list->nranks);
 	return list->ranks[code];
 }
 
-/* Return the first box inside a box that holds a class, or 0 if none does. */
+/* The box inside a box that holds a class; 0 if none does. */
 static int32
 box_inside(const Recoder *recoder, int32 box, const int32 *codes)
 {
@@ -118,9 +111,8 @@ box_inside(const Recoder *recoder, int32 box, const int32 *codes)
 	return 0;
 }
 
-/* Set the place of a class at a step: the deepest box of the step that holds it. */
 static void
-celltree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *place)
+tree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *place)
 {
 	int32 inside = 0;
 
@@ -135,26 +127,21 @@ celltree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *pla
 	*place = inside;
 }
 
-/* Move a place of the step before to a step: a box that is too deep becomes the box around it. */
 static void
-celltree_climb(const Recoder *recoder, int step, int32 *place)
+tree_climb(const Recoder *recoder, int step, int32 *place)
 {
 	const CellBox *box = &recoder->tree->boxes[*place];
 
-	Assert(*place >= 0 && *place < recoder->tree->nboxes);
-	Assert(box->depth <= recoder->nsteps - step + 1);
 	if (box->depth > recoder->nsteps - step)
 		*place = box->parent;
 }
 
-/* Return the step at which a box is complete: the classes of the boxes inside have come up by then. */
 static int
-celltree_due(const Recoder *recoder, const int32 *place)
+tree_due(const Recoder *recoder, const int32 *place)
 {
 	return recoder->nsteps - recoder->tree->boxes[*place].depth;
 }
 
-/* Return a bound from its text; a missing text is the bound NULL. */
 static OrderedValue
 read_bound(Dictionary *dictionary, const char *text)
 {
@@ -164,7 +151,6 @@ read_bound(Dictionary *dictionary, const char *text)
 	return value;
 }
 
-/* Return the smallest value that covers a box in the box's column. */
 static CellValue
 make_value(Dictionary *dictionary, const CellBox *box)
 {
@@ -177,10 +163,7 @@ make_value(Dictionary *dictionary, const CellBox *box)
 	};
 }
 
-/*
- * Return the value of a column in a box.  It is set by the innermost box, from this one
- * outwards, that is smaller in the column.
- */
+/* The innermost box around it, or itself, that is smaller in the column says it. */
 static CellValue
 celltree_value(const Recoder *recoder, int step, const int32 *place, int column)
 {
@@ -202,14 +185,13 @@ celltree_value(const Recoder *recoder, int step, const int32 *place, int column)
 	return box->value;
 }
 
-static const Nesting celltree_nesting = {
-	.locate = celltree_locate,
-	.climb = celltree_climb,
-	.due = celltree_due,
+const Nesting tree_nesting = {
+	.locate = tree_locate,
+	.climb = tree_climb,
+	.due = tree_due,
 	.value = celltree_value,
 };
 
-/* Add a bound to a table, unless its text is there already. */
 static void
 collect_bound(Interner *table, Dictionary *dictionary, const char *text)
 {
@@ -223,14 +205,13 @@ collect_bound(Interner *table, Dictionary *dictionary, const char *text)
 		((BoundEntry *) interner_record(table, code))->value = read_bound(dictionary, text);
 }
 
-/* Compare two bounds, for qsort() and qunique(). */
 static int
 compare_bounds(const void *left, const void *right)
 {
 	return order_compare(left, right);
 }
 
-/* Sort the bounds of a column, each once; a bound may be there in several spellings. */
+/* A column's bounds, in order; the same one may be there in several spellings. */
 static void
 list_bounds(const Recoder *recoder, int column, Interner *table)
 {
@@ -251,7 +232,6 @@ list_bounds(const Recoder *recoder, int column, Interner *table)
 	list->count = qunique(list->values, list->count, sizeof(OrderedValue), compare_bounds);
 }
 
-/* Return the rank of a bound that is in the table. */
 static int32
 bound_rank(const BoundList *list, Interner *table, const char *text)
 {
@@ -260,10 +240,9 @@ bound_rank(const BoundList *list, Interner *table, const char *text)
 	if (text == NULL)
 		return NULL_RANK;
 	entry = interner_record(table, interner_find(table, &text));
-	return celltree_find_rank(list, &entry->value);
+	return find_rank(list, &entry->value);
 }
 
-/* Set the ranks between which the boxes that are smaller in a column lie. */
 static void
 rank_boxes(const Recoder *recoder, int column)
 {
@@ -283,7 +262,7 @@ rank_boxes(const Recoder *recoder, int column)
 	interner_free(table);
 }
 
-/* Link the boxes to the boxes around them, in the order of their numbers, and return the depth of the deepest. */
+/* Puts the boxes into each other, in the order of their numbers. */
 static int
 link_boxes(CellTree *tree)
 {
@@ -293,7 +272,6 @@ link_boxes(CellTree *tree)
 	{
 		CellBox *around = &tree->boxes[tree->boxes[i].parent];
 
-		Assert(tree->boxes[i].parent >= 0 && tree->boxes[i].parent < i);
 		tree->boxes[i].next = around->child;
 		around->child = i;
 	}
@@ -305,13 +283,12 @@ link_boxes(CellTree *tree)
 	return depth;
 }
 
-/* Set up a recoder's nesting, width and nsteps, and the tree's links and ranks. */
 void
-celltree_prepare(Recoder *recoder)
+tree_prepare(Recoder *recoder)
 {
 	CellTree *tree = recoder->tree;
 
-	recoder->nesting = &celltree_nesting;
+	recoder->nesting = &tree_nesting;
 	recoder->width = 1;
 	recoder->nsteps = link_boxes(tree);
 	tree->context = CurrentMemoryContext;

@@ -1,10 +1,10 @@
 /*
  * order.h
- *		The values of a column in one order, and the values that cover two of them.
+ *		The values of a column, one behind the other.
  *
- * Numbers come first, then dates, the leaves of the column's tree in their order, the
- * codes of a prefix hierarchy and all other words by their bytes, and NULL.  So the values
- * between two values of a hierarchy have a small value that covers them all.
+ * Numbers come first, then dates, the leaves of the column's tree in their order,
+ * the codes of a prefix hierarchy and all other words by their bytes, and NULL.
+ * So what lies between two values of a hierarchy has a small value that covers it.
  */
 #ifndef KANON_ORDER_H
 #define KANON_ORDER_H
@@ -12,7 +12,6 @@
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 
-/* The sorts of values, in their order. */
 typedef enum ValueSort
 {
 	SORT_NUMBER,
@@ -23,27 +22,25 @@ typedef enum ValueSort
 	SORT_NULL
 } ValueSort;
 
-/* A value at level 0, ready to be compared. */
+/* A value at level 0.  It refers to the value that it was made from. */
 typedef struct OrderedValue
 {
 	ValueSort sort;
-	Datum value;	  /* not owned; 0: NULL */
-	GenView view;	  /* the value taken apart; it points into the value */
-	const char *text; /* SORT_CODE, SORT_WORD */
-	int len;		  /* of text */
+	Datum value; /* unset: NULL */
+	GenView view;
+	const char *text;
+	int len;
 } OrderedValue;
 
-/* True for sorts of which a value between two others is covered by the value that covers these two. */
+/* May a value lie between two of this sort, and be covered by what covers them? */
 #define SORT_IS_DENSE(sort) ((sort) <= SORT_LEAF)
 
-/* Set up a value for order_compare(); zero stands for NULL. */
+/* Zero stands for NULL. */
 extern void order_value(const Dictionary *dictionary, Datum value, OrderedValue *result);
-/* Return a negative number, zero or a positive number, as a is less than, equal to or greater than b. */
 extern int order_compare(const OrderedValue *a, const OrderedValue *b);
-/* Return true if the column's values have an order that tells them apart. */
 extern bool order_is_known(const Dictionary *dictionary);
 
-/* Return the smallest value that covers all values from lo to hi, hi itself included or not. */
+/* The smallest value that covers all from lo to hi, hi itself included or not. */
 extern Datum order_cover(const Dictionary *dictionary, const OrderedValue *lo, const OrderedValue *hi, bool open);
 
 #endif
