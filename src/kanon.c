@@ -9,7 +9,9 @@
 
 #include "utils/guc.h"
 
+#include "aview/aview.h"
 #include "aview/purpose.h"
+#include "base/extension.h"
 #include "base/progress.h"
 #include "hierarchy/dgh.h"
 #include "join/join.h"
@@ -23,8 +25,10 @@ void _PG_init(void);
 void
 _PG_init(void)
 {
+	extension_init();
 	progress_init();
 	dgh_cache_init();
+	aview_cache_init();
 	aview_planner_init();
 	avlike_join_init();
 	aview_explain_init();

@@ -99,8 +99,17 @@ typedef struct AView
 	int raw;		  /* of stored rows: the first of the columns as they are; the group comes after them */
 } AView;
 
-/* definition.c */
+/* definition_cache.c */
+/* Ask for the announcements of changes; called once when the library is loaded. */
+extern void aview_cache_init(void);
+/*
+ * Return the definition with a number, kept alive as long as the current memory
+ * context; raise an error if there is none.  It is shared with others and must not be
+ * changed.  The view is locked until the end of the transaction.
+ */
 extern AView *aview_load(int32 id);
+
+/* definition.c */
 extern bool aview_exists(int32 id);
 /* What stored groups were made for cannot be changed under them. */
 extern void aview_check_not_materialized(const AView *aview);

@@ -8,7 +8,6 @@
 
 #include "access/genam.h"
 #include "access/relation.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_index.h"
@@ -24,6 +23,7 @@
 
 #include "aview/aview.h"
 #include "aview/purpose.h"
+#include "base/extension.h"
 
 /* The range table of a source with a profile: the rows, their choices. */
 #define ROWS_RTI 1
@@ -66,12 +66,12 @@ bind_mutator(Node *node, void *context)
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, FuncExpr) && get_func_namespace(((FuncExpr *) node)->funcid) == get_namespace_oid(KANON_SCHEMA, false))
+	if (IsA(node, FuncExpr))
 	{
-		char *name = get_func_name(((FuncExpr *) node)->funcid);
-		const char *value = strcmp(name, PURPOSE_FUNCTION) == 0		? aview->profile->purpose
-							: strcmp(name, RECIPIENT_FUNCTION) == 0 ? aview->profile->recipient
-																	: NULL;
+		Oid function = ((FuncExpr *) node)->funcid;
+		const char *value = kanon_is_function(function, PURPOSE_FUNCTION)	? aview->profile->purpose
+							: kanon_is_function(function, RECIPIENT_FUNCTION) ? aview->profile->recipient
+																			  : NULL;
 
 		if (value)
 			return (Node *) makeConst(TEXTOID, -1, exprCollation(node), -1, CStringGetTextDatum(value), false, false);
@@ -192,6 +192,14 @@ choices_are_unique(const Query *source)
 	return result;
 }
 
+Oid
+choices_table(const AView *aview)
+{
+	RangeTblEntry *choices = aview->profile ? rt_fetch(CHOICES_RTI, aview->source->rtable) : NULL;
+
+	return choices && choices->rtekind == RTE_RELATION ? choices->relid : InvalidOid;
+}
+
 /* What a column of the choices is in the profile table itself. */
 static AttrNumber
 table_attribute(const Query *source, AttrNumber attnum, Oid *table)
@@ -240,8 +248,7 @@ column_for(List *conditions, const char *function)
 		OpExpr *condition = lfirst(cell);
 		FuncExpr *call = IsA(condition, OpExpr) ? lsecond(condition->args) : NULL;
 
-		if (call && IsA(call, FuncExpr) && get_func_namespace(call->funcid) == get_namespace_oid(KANON_SCHEMA, false) &&
-			strcmp(get_func_name(call->funcid), function) == 0)
+		if (call && IsA(call, FuncExpr) && kanon_is_function(call->funcid, function))
 			return linitial_node(Var, pull_var_clause(linitial(condition->args), 0))->varattno;
 	}
 	return 0;

@@ -17,6 +17,9 @@ extern void profile_read(AView *aview);
 /* The column of the profile table that a further column of the source comes from; 0: none. */
 extern AttrNumber choice_attribute(const AView *aview, int column, Oid *table);
 
+/* Return the table whose key finds the choices of a row; InvalidOid if there is none, or no key is needed. */
+extern Oid choices_table(const AView *aview);
+
 /* How rows are joined with choices; columns of the profile table, 0 for none. */
 typedef struct ProfileKey
 {

@@ -37,6 +37,7 @@
 #include "utils/varlena.h"
 
 #include "aview/choices.h"
+#include "aview/definition.h"
 #include "base/extension.h"
 #include "hierarchy/dgh.h"
 #include "recode/recode.h"
@@ -329,9 +330,8 @@ complete_steps(AView *aview)
 	aview->nsteps = kept;
 }
 
-/* The definition with a number, in a context of its own below the current one. */
 AView *
-aview_load(int32 id)
+aview_read(int32 id)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon anonymization view",
 												  ALLOCSET_SMALL_SIZES);
@@ -585,27 +585,37 @@ aview_source_readable(const AView *aview)
 	return !unreadable_walker((Node *) aview->source, &view);
 }
 
-/*
- * AFTER a change of a definition, FOR EACH ROW: plans made from it are no longer
- * good.  The first column tells which one it is.  A view's plans hold a lock on
- * it while they run, and look for news after they have got it: so does a change.
- */
-Datum
-kanon_aview_changed(PG_FUNCTION_ARGS)
+/* Announce that a row of the tables of definitions has changed: the first column tells which definition it is about. */
+static void
+announce_change(const TriggerData *trigger, HeapTuple row)
 {
-	TriggerData *trigger = kanon_trigger(fcinfo, NULL, true);
 	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
 	AView aview = {0};
 	bool isnull;
 
 	if (RelationGetRelid(trigger->tg_relation) == kanon_relation(AVIEW_TABLE))
-		read_aview(&aview, trigger->tg_trigtuple, desc);
+		read_aview(&aview, row, desc);
 	else
-		read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ,
-				  attribute(trigger->tg_trigtuple, desc, 1, &isnull), read_aview, &aview);
-	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_aview, &aview);
+	if (OidIsValid(aview.view) && TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		LockRelationOid(aview.view, AccessExclusiveLock);
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(aview.view)))
 		CacheInvalidateRelcacheByRelid(aview.view);
+}
+
+/*
+ * Announce a change of a definition: an AFTER trigger FOR EACH ROW.  Cached
+ * definitions and plans made from it are no longer good.  A view's plans hold a lock
+ * on it while they run, and look for news after they have got it: so does a change.
+ */
+Datum
+kanon_aview_changed(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = kanon_trigger(fcinfo, NULL, true);
+
+	announce_change(trigger, trigger->tg_trigtuple);
+	/* A row may come to another definition. */
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		announce_change(trigger, trigger->tg_newtuple);
 	return PointerGetDatum(NULL);
 }

@@ -8,6 +8,15 @@
 #include "commands/trigger.h"
 #include "fmgr.h"
 
+/* Let the OIDs that the functions below have found be forgotten when they change; called once when the library is loaded. */
+extern void extension_init(void);
+
+/* Return the OID of the schema kanon; InvalidOid if there is none and that is all right. */
+extern Oid kanon_namespace(bool missing_ok);
+
+/* Return true if a function is the one of that name in the schema kanon, or with NULL any in that schema. */
+extern bool kanon_is_function(Oid function, const char *name);
+
 /* Return the OID of a table or index in the schema kanon; raise an error if it does not exist. */
 extern Oid kanon_relation(const char *name);
 

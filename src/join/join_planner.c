@@ -6,7 +6,6 @@
 
 #include "join/join.h"
 
-#include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -16,6 +15,8 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+
+#include "base/extension.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans);
 
@@ -39,18 +40,6 @@ enum JoinPathPrivate
 static set_join_pathlist_hook_type next_join_pathlist_hook = NULL;
 static bool enable_avlike_join = true;
 
-/* Return true for a function kanon.avlike. */
-static bool
-is_avlike(Oid function)
-{
-	char *name;
-
-	if (get_func_namespace(function) != get_namespace_oid(KANON_SCHEMA, true))
-		return false;
-	name = get_func_name(function);
-	return name && strcmp(name, "avlike") == 0;
-}
-
 /* Return true if a clause joins a value of one side with a value of the other by AVLIKE, and say which is which. */
 static bool
 joins_by_avlike(const RestrictInfo *info, const RelOptInfo *outer, const RelOptInfo *inner, bool *outer_is_left)
@@ -58,7 +47,7 @@ joins_by_avlike(const RestrictInfo *info, const RelOptInfo *outer, const RelOptI
 	OpExpr *clause = (OpExpr *) info->clause;
 
 	if (!IsA(clause, OpExpr) || !info->can_join || info->pseudoconstant || info->security_level > 0 ||
-		!is_avlike(get_opcode(clause->opno)))
+		!kanon_is_function(get_opcode(clause->opno), "avlike"))
 		return false;
 	*outer_is_left = bms_is_subset(info->left_relids, outer->relids);
 	if (*outer_is_left)

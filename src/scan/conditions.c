@@ -19,7 +19,6 @@
 #include "scan/conditions.h"
 
 #include "access/transam.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -33,6 +32,7 @@
 
 #include "anonymize/region.h"
 #include "aview/aview.h"
+#include "base/extension.h"
 #include "source/source.h"
 
 /* The roles of the columns in an expression. */
@@ -334,8 +334,7 @@ is_constant(Node *node)
 static bool
 is_comparison(Oid function)
 {
-	return get_func_namespace(function) == get_namespace_oid(KANON_SCHEMA, false) &&
-		   get_func_rettype(function) == BOOLOID;
+	return kanon_is_function(function, NULL) && get_func_rettype(function) == BOOLOID;
 }
 
 /* Find anything but kanon's comparisons of the view's columns with constants. */
@@ -391,7 +390,7 @@ witness_constant(Node *clause, int rti, int *column)
 	Node *right;
 
 	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2 ||
-		strcmp(get_func_name(operation->opfuncid), "avlike") != 0)
+		!kanon_is_function(operation->opfuncid, "avlike"))
 		return NULL;
 	left = linitial(operation->args);
 	right = lsecond(operation->args);
@@ -429,8 +428,7 @@ avlike_value(const AView *aview, int rti, OpExpr *operation, int *column)
 	Node *right;
 
 	if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
-		get_func_namespace(get_opcode(operation->opno)) != get_namespace_oid(KANON_SCHEMA, false) ||
-		strcmp(get_func_name(get_opcode(operation->opno)), "avlike") != 0)
+		!kanon_is_function(get_opcode(operation->opno), "avlike"))
 		return NULL;
 	Assert(OidIsValid(operation->opno));
 	left = linitial(operation->args);

@@ -9,7 +9,6 @@
 
 #include "scan/aviewscan.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
@@ -79,16 +78,13 @@ FuncExpr *
 aview_scan_call(List *functions)
 {
 	FuncExpr *call;
-	char *name;
 
 	if (list_length(functions) != 1)
 		return NULL;
 	call = (FuncExpr *) linitial_node(RangeTblFunction, functions)->funcexpr;
-	if (!IsA(call, FuncExpr) || list_length(call->args) != 1 ||
-		get_func_namespace(call->funcid) != get_namespace_oid(KANON_SCHEMA, true))
+	if (!IsA(call, FuncExpr) || list_length(call->args) != 1 || !kanon_is_function(call->funcid, "scan"))
 		return NULL;
-	name = get_func_name(call->funcid);
-	return name && strcmp(name, "scan") == 0 ? call : NULL;
+	return call;
 }
 
 /* Raise an error unless the call asks for the columns that the view has. */
