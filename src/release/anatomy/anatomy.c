@@ -1,6 +1,7 @@
 /*
  * anatomy.c
- *		anatomy, n_dependency and find_max_n.
+ *		kanon.anatomy, kanon.n_dependency and kanon.find_max_n: groups of rows whose
+ *		sensitive values differ.
  */
 #include "base/kanon.h"
 
@@ -25,17 +26,18 @@ PG_FUNCTION_INFO_V1(kanon_find_max_n);
 
 #define PROGRESS_ROWS 65536
 
-/* A grouping in the making. */
+/* The state of one call. */
 typedef struct Anatomy
 {
-	MemoryContext context; /* owns everything */
-	MemoryContext caller;
+	MemoryContext context; /* owns everything here */
+	MemoryContext caller;  /* the context to go back to */
 	NoiseSource noise;
 	Microdata *data;
-	int32 *group;	 /* per row */
-	Datum *generals; /* per word; null: there is no such column */
+	int32 *group;	 /* per row, from 1 */
+	Datum *generals; /* per word: its generalized value; NULL if the result has no such column */
 } Anatomy;
 
+/* Return an integer argument, which must be neither NULL nor below the least value. */
 int
 anatomy_int_arg(FunctionCallInfo fcinfo, int argument, const char *name, int least)
 {
@@ -48,7 +50,7 @@ anatomy_int_arg(FunctionCallInfo fcinfo, int argument, const char *name, int lea
 	return value;
 }
 
-/* No l works for one value or node that has too many rows, or a smaller one. */
+/* Return the hint which l works, given the rows of the most frequent value or node. */
 static int
 hint_largest_l(int64 nrows, int64 heaviest)
 {
@@ -57,8 +59,9 @@ hint_largest_l(int64 nrows, int64 heaviest)
 	return errhint("The largest l that works is %lld.", (long long) (nrows / heaviest));
 }
 
+/* Raise the error that there are no groups of l rows, since a value has too many rows. */
 static void
-no_grouping(int l, const char *value, int64 rows, int64 nrows)
+report_no_grouping(int l, const char *value, int64 rows, int64 nrows)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -68,6 +71,7 @@ no_grouping(int l, const char *value, int64 rows, int64 nrows)
 			 hint_largest_l(nrows, rows)));
 }
 
+/* Raise an error unless the words allow groups of l rows with different values. */
 static void
 check_words(const Microdata *data, int l)
 {
@@ -79,10 +83,10 @@ check_words(const Microdata *data, int l)
 			heaviest = i;
 	}
 	if (data->nwords > 0 && data->counts[heaviest] > data->nrows / l)
-		no_grouping(l, data->words[heaviest], data->counts[heaviest], data->nrows);
+		report_no_grouping(l, data->words[heaviest], data->counts[heaviest], data->nrows);
 }
 
-/* Why an n is too large: the hierarchy ends, or one of its nodes has too many rows. */
+/* Return the detail why an n is too large: the hierarchy ends, or one of its nodes has too many rows. */
 static int
 explain_n(const Taxonomy *taxonomy, int l, int n)
 {
@@ -98,6 +102,7 @@ explain_n(const Taxonomy *taxonomy, int l, int n)
 					 taxonomy_label(taxonomy, load->node), l);
 }
 
+/* Return the hint which n, and which l, would work. */
 static int
 hint_largest_n(const Taxonomy *taxonomy, int l, int n)
 {
@@ -110,7 +115,10 @@ hint_largest_n(const Taxonomy *taxonomy, int l, int n)
 				   l, taxonomy_max_n(taxonomy, l), n, (long long) largest_l);
 }
 
-/* The n to use, given or the largest; an error if there is none. */
+/*
+ * Return the n to use: the given one, or the largest if it is 0; raise an error if there
+ * are no such groups.
+ */
 static int
 check_n(const Taxonomy *taxonomy, int l, int n)
 {
@@ -118,7 +126,7 @@ check_n(const Taxonomy *taxonomy, int l, int n)
 	const TaxonomyLoad *load = &taxonomy->loads[taxonomy->deepest];
 
 	if (largest == 0)
-		no_grouping(l, taxonomy_label(taxonomy, load->node), load->rows, taxonomy->nrows);
+		report_no_grouping(l, taxonomy_label(taxonomy, load->node), load->rows, taxonomy->nrows);
 	if (n > largest && taxonomy->nrows > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -128,9 +136,9 @@ check_n(const Taxonomy *taxonomy, int l, int n)
 	return n == 0 ? largest : n;
 }
 
-/* Everything that all groupings begin with, and end with. */
+/* Prepare to make groups: create the memory context and switch to it. */
 static void
-start_anatomy(FunctionCallInfo fcinfo, Anatomy *anatomy, int seed_argument)
+anatomy_start(FunctionCallInfo fcinfo, Anatomy *anatomy, int seed_argument)
 {
 	kanon_materialize(fcinfo);
 	noise_start(&anatomy->noise, argument_seed(fcinfo, seed_argument));
@@ -140,16 +148,18 @@ start_anatomy(FunctionCallInfo fcinfo, Anatomy *anatomy, int seed_argument)
 	progress_phase(PHASE_READING, 0);
 }
 
+/* Free everything, and switch back to the memory context of the caller. */
 static void
-end_anatomy(Anatomy *anatomy)
+anatomy_end(Anatomy *anatomy)
 {
 	progress_end();
 	MemoryContextSwitchTo(anatomy->caller);
 	MemoryContextDelete(anatomy->context);
 }
 
+/* Return a row for each row of the microdata. */
 static void
-return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
+anatomy_return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	const Microdata *data = anatomy->data;
@@ -170,6 +180,7 @@ return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 			progress_done(row);
 		values[0] = CStringGetTextDatum(data->ids[row]);
 		values[1] = Int32GetDatum(anatomy->group[row]);
+		Assert(anatomy->group[row] > 0 && data->word[row] < data->nwords);
 		values[2] = texts[data->word[row]];
 		if (anatomy->generals)
 			values[3] = anatomy->generals[data->word[row]];
@@ -179,7 +190,10 @@ return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 	MemoryContextSwitchTo(old);
 }
 
-/* anatomy(source, id, sensitive, l, seed): the sensitive value is the key. */
+/*
+ * Make groups whose sensitive values differ: anatomy(source, id, sensitive, l, seed). The
+ * sensitive value is the key of a row.
+ */
 Datum
 kanon_anatomy(PG_FUNCTION_ARGS)
 {
@@ -190,7 +204,7 @@ kanon_anatomy(PG_FUNCTION_ARGS)
 	Anatomy anatomy = {0};
 	int32 *keys;
 
-	start_anatomy(fcinfo, &anatomy, 4);
+	anatomy_start(fcinfo, &anatomy, 4);
 	anatomy.data = microdata_read(query, id, sensitive);
 	check_words(anatomy.data, l);
 
@@ -199,12 +213,15 @@ kanon_anatomy(PG_FUNCTION_ARGS)
 	for (int i = 0; i < anatomy.data->nwords; i++)
 		keys[i] = i;
 	anatomy.group = bucket_groups(anatomy.data, keys, anatomy.data->nwords, l, &anatomy.noise);
-	return_groups(fcinfo, &anatomy);
-	end_anatomy(&anatomy);
+	anatomy_return_groups(fcinfo, &anatomy);
+	anatomy_end(&anatomy);
 	return (Datum) 0;
 }
 
-/* The nodes of a cut as keys, numbered in the order of the words, and as values. */
+/*
+ * Return the nodes of a cut as keys of words, numbered in the order of the words, set
+ * their number, and set the words' generalized values.
+ */
 static int32 *
 cut_keys(const Taxonomy *taxonomy, const Microdata *data, int depth, int *nkeys, Datum *generals)
 {
@@ -226,7 +243,11 @@ cut_keys(const Taxonomy *taxonomy, const Microdata *data, int depth, int *nkeys,
 	return keys;
 }
 
-/* n_dependency(source, id, sensitive, dgh, l, n, seed): its n - 1 times generalized value is the key. */
+/*
+ * Make groups whose sensitive values differ after n - 1 generalizations:
+ * n_dependency(source, id, sensitive, dgh, l, n, seed). The generalized value is the key
+ * of a row.
+ */
 Datum
 kanon_n_dependency(PG_FUNCTION_ARGS)
 {
@@ -242,8 +263,8 @@ kanon_n_dependency(PG_FUNCTION_ARGS)
 	int32 *keys;
 	int nkeys;
 
-	(void) dgh_get(dgh_name); /* fails before the work, not after it */
-	start_anatomy(fcinfo, &anatomy, 6);
+	(void) dgh_get(dgh_name); /* an unknown hierarchy is an error before the source is read */
+	anatomy_start(fcinfo, &anatomy, 6);
 	data = anatomy.data = microdata_read(query, id, sensitive);
 	taxonomy = taxonomy_build(dgh_get(dgh_name), data->words, data->counts, data->nwords);
 	n = check_n(taxonomy, l, n);
@@ -252,12 +273,15 @@ kanon_n_dependency(PG_FUNCTION_ARGS)
 	anatomy.generals = palloc_extended(Max(data->nwords, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	keys = cut_keys(taxonomy, data, taxonomy_depth_for(taxonomy, l, n), &nkeys, anatomy.generals);
 	anatomy.group = bucket_groups(data, keys, nkeys, l, &anatomy.noise);
-	return_groups(fcinfo, &anatomy);
-	end_anatomy(&anatomy);
+	anatomy_return_groups(fcinfo, &anatomy);
+	anatomy_end(&anatomy);
 	return (Datum) 0;
 }
 
-/* The sensitive values of a source and their frequencies, counted by the server; within SPI. */
+/*
+ * Return the taxonomy of the sensitive values of a source, counted by the server.  The
+ * caller is connected to SPI.
+ */
 static Taxonomy *
 count_values(const char *query, const char *sensitive, const char *dgh_name)
 {
@@ -283,7 +307,7 @@ count_values(const char *query, const char *sensitive, const char *dgh_name)
 	return taxonomy_build(dgh_get(dgh_name), words, counts, (int) SPI_processed);
 }
 
-/* find_max_n(source, sensitive, dgh, l) */
+/* Return the largest n for which there are groups: find_max_n(source, sensitive, dgh, l). */
 Datum
 kanon_find_max_n(PG_FUNCTION_ARGS)
 {

@@ -1,10 +1,10 @@
 /*
  * anatomy_count.c
- *		anatomy_count: estimating a count from the two tables of a release.
+ *		kanon.anatomy_count: an estimate of a count from the two tables of a release.
  *
- * Within a group every row has each of the group's sensitive values with the
- * same chance, so that a row that satisfies the predicate counts with the share
- * of the group's values that are asked for.
+ * Within a group, every row has each of the group's sensitive values with the same
+ * probability.  So a row that satisfies the predicate counts with the share of the group's
+ * values that are in the list.
  */
 #include "base/kanon.h"
 
@@ -24,7 +24,10 @@ PG_FUNCTION_INFO_V1(kanon_anatomy_count);
 
 #define QIT_ALIAS "qit"
 
-/* Only columns of the table itself, and not the group's number. */
+/*
+ * Return true if an expression has a column that is not of the table itself, or the
+ * group's number: a tree walker.
+ */
 static bool
 finds_other_column(Node *node, void *relation)
 {
@@ -41,9 +44,8 @@ finds_other_column(Node *node, void *relation)
 }
 
 /*
- * A predicate, checked, as SQL over the alias.  What is run is written anew from
- * what was checked, so that the text cannot mean one thing here and another
- * in the query.
+ * Return a checked predicate as SQL over the alias.  It is deparsed from the analyzed
+ * expression, so that the text cannot mean one thing here and another in the query.
  */
 static char *
 plain_predicate(const char *predicate, Oid qit)
@@ -61,9 +63,9 @@ plain_predicate(const char *predicate, Oid qit)
 	return deparse_expression(expression, deparse_context_for(QIT_ALIAS, qit), true, false);
 }
 
-/* The quoted name of a table that has all these columns. */
+/* Return the quoted name of a table; raise an error unless it has all these columns. */
 static char *
-table_name(Oid relation, const char *const *columns)
+anatomy_table_name(Oid relation, const char *const *columns)
 {
 	char *name = get_rel_name(relation);
 
@@ -82,7 +84,7 @@ table_name(Oid relation, const char *const *columns)
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
-/* The tables and the condition go in by %s.  A group without values has no business here. */
+/* The %s stand for the table qit, the condition and the table st.  The second column names a group without values. */
 #define ESTIMATE_QUERY                                                                                                \
 	"SELECT pg_catalog.sum(q.rows OPERATOR(pg_catalog.*) s.asked OPERATOR(pg_catalog./) s.rows),"                     \
 	" pg_catalog.min(q.grp::pg_catalog.text) FILTER (WHERE s.grp IS NULL)"                                            \
@@ -92,15 +94,15 @@ table_name(Oid relation, const char *const *columns)
 	"   pg_catalog.sum(st.count) FILTER (WHERE st.value OPERATOR(pg_catalog.=) ANY ($1))::pg_catalog.float8 AS asked" \
 	"  FROM %s AS st GROUP BY st.grp) AS s ON s.grp OPERATOR(pg_catalog.=) q.grp"
 
-/* anatomy_count(qit, st, predicate, sensitive_values) */
+/* Estimate a count: anatomy_count(qit, st, predicate, sensitive_values). */
 Datum
 kanon_anatomy_count(PG_FUNCTION_ARGS)
 {
 	Oid qit = PG_GETARG_OID(0);
 	Oid types[1] = {TEXTARRAYOID};
 	Datum values[1] = {PG_GETARG_DATUM(3)};
-	char *qit_name = table_name(qit, (const char *const[]){"grp", NULL});
-	char *st_name = table_name(PG_GETARG_OID(1), (const char *const[]){"grp", "value", "count", NULL});
+	char *qit_name = anatomy_table_name(qit, (const char *const[]){"grp", NULL});
+	char *st_name = anatomy_table_name(PG_GETARG_OID(1), (const char *const[]){"grp", "value", "count", NULL});
 	char *condition = plain_predicate(text_to_cstring(PG_GETARG_TEXT_PP(2)), qit);
 	char *stray;
 	bool isnull;

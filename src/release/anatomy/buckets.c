@@ -2,25 +2,23 @@
  * buckets.c
  *		The bucket algorithm of anatomy: groups of rows with different keys.
  *
- * Follows Xiao and Tao, "Anatomy: simple and effective privacy preservation",
- * as the n-dependency paper uses it: while l buckets have rows, one row of each
- * of the l largest makes a group; each row that is left joins a group without
- * its key.
+ * Follows Xiao and Tao, "Anatomy: simple and effective privacy preservation", as the
+ * n-dependency paper uses it: while l buckets have rows, one row of each of the l largest
+ * buckets makes a group; each row that is left joins a group without its key.
  *
- * Why it cannot fail.  Let a * l + r, r < l, rows be left.  No bucket has more
- * than a + 1 rows, and at most r buckets have a + 1: so at the start, where none
- * has more than a.  A round takes all buckets with a + 1 rows, q say, down to a;
- * if B buckets had a rows or more, B - l of them with a rows may be passed over;
- * but B * a + q rows are at most a * l + r, so that (B - l) + q is at most r, and
- * the claim holds for a - 1.  When fewer than l buckets have rows, they have
- * at most a * (l - 1) + r, so that a is 0: floor(rows / l) groups have been
- * made and each bucket has one row at most.  Its key had no more rows than there
- * are groups, one of them is left: some group is without it.
+ * Why it cannot fail: let a * l + r rows be left, with r < l.  The claim is that no bucket
+ * has more than a + 1 rows, and at most r buckets have a + 1. It holds at the start, where
+ * no bucket has more than a.  A round reduces all buckets with a + 1 rows, q of them, to a
+ * rows.  If B buckets have a rows or more, the round passes over at most B - l of them
+ * with a rows; but B * a + q rows are at most a * l + r, so (B - l) + q is at most r, and
+ * the claim holds for a - 1. When fewer than l buckets have rows, they have at most a * (l
+ * - 1) + r rows, so a is 0: floor(rows / l) groups have been made, and each bucket has at
+ * most one row.  Its key had no more rows than there are groups, and one of these rows is
+ * left: some group is without the key.
  *
- * Why it tells nothing.  Which buckets a group takes depends on their sizes
- * and on chance; which of its rows a bucket gives, on chance alone.  So any two
- * ways to assign a group's values to its rows are equally likely to have led to
- * the groups that one sees.
+ * Why it tells nothing: which buckets a group takes depends on their sizes and on chance;
+ * which of its rows a bucket gives, on chance alone.  So any two ways to assign a group's
+ * values to its rows are equally likely to have led to the published groups.
  */
 #include "base/kanon.h"
 
@@ -33,14 +31,16 @@
 
 #define PROGRESS_GROUPS 4096
 
+/* The rows of a key. */
 typedef struct Bucket
 {
-	int32 *rows;
+	int32 *rows; /* in random order */
 	int32 size;
 	int32 left; /* rows not yet in a group: the first ones */
-	int rank;	/* decides, by chance, among buckets of one size */
+	int rank;	/* random: decides among buckets of one size */
 } Bucket;
 
+/* The state of the algorithm. */
 typedef struct BucketGroups
 {
 	int l;
@@ -48,10 +48,11 @@ typedef struct BucketGroups
 	int32 ngroups;
 	NoiseSource *noise;
 	Bucket *buckets;
-	int nbuckets;
+	int nbuckets;	  /* one per key */
 	binaryheap *heap; /* of the buckets with rows left, the largest first */
 } BucketGroups;
 
+/* Order buckets by the rows left, then by rank: a binaryheap comparator. */
 static int
 compare_buckets(Datum left, Datum right, void *arg)
 {
@@ -63,8 +64,9 @@ compare_buckets(Datum left, Datum right, void *arg)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+/* Bring rows into a random order. */
 static void
-shuffle(int32 *rows, int32 size, NoiseSource *noise)
+bucket_shuffle(int32 *rows, int32 size, NoiseSource *noise)
 {
 	for (int32 i = size - 1; i > 0; i--)
 	{
@@ -76,7 +78,7 @@ shuffle(int32 *rows, int32 size, NoiseSource *noise)
 	}
 }
 
-/* Distributes the rows over buckets and shuffles each. */
+/* Distribute the rows over buckets, and shuffle each. */
 static void
 fill_buckets(BucketGroups *grouping, const Microdata *data, const int32 *key_of_word)
 {
@@ -98,11 +100,13 @@ fill_buckets(BucketGroups *grouping, const Microdata *data, const int32 *key_of_
 	}
 	for (int i = 0; i < grouping->nbuckets; i++)
 	{
+		Assert(grouping->buckets[i].left == grouping->buckets[i].size);
 		CHECK_FOR_INTERRUPTS();
-		shuffle(grouping->buckets[i].rows, grouping->buckets[i].size, grouping->noise);
+		bucket_shuffle(grouping->buckets[i].rows, grouping->buckets[i].size, grouping->noise);
 	}
 }
 
+/* Put a bucket with rows left on the heap, with a new rank. */
 static void
 offer_bucket(BucketGroups *grouping, Bucket *bucket)
 {
@@ -110,15 +114,16 @@ offer_bucket(BucketGroups *grouping, Bucket *bucket)
 	binaryheap_add(grouping->heap, PointerGetDatum(bucket));
 }
 
-/* One row from each of the l largest buckets. */
+/* Make a group of one row from each of the l largest buckets. */
 static void
-make_group(BucketGroups *grouping, Bucket **chosen)
+make_bucket_group(BucketGroups *grouping, Bucket **chosen)
 {
 	grouping->ngroups++;
 	for (int i = 0; i < grouping->l; i++)
 	{
 		Bucket *bucket = (Bucket *) DatumGetPointer(binaryheap_remove_first(grouping->heap));
 
+		Assert(bucket->left > 0 && bucket->left <= bucket->size);
 		grouping->group[bucket->rows[--bucket->left]] = grouping->ngroups;
 		chosen[i] = bucket;
 	}
@@ -129,8 +134,9 @@ make_group(BucketGroups *grouping, Bucket **chosen)
 	}
 }
 
+/* Make groups while l buckets have rows. */
 static void
-make_groups(BucketGroups *grouping)
+make_bucket_groups(BucketGroups *grouping)
 {
 	Bucket **chosen = palloc_extended(grouping->l * sizeof(Bucket *), MCXT_ALLOC_HUGE);
 
@@ -140,14 +146,17 @@ make_groups(BucketGroups *grouping)
 	while (grouping->heap->bh_size >= grouping->l)
 	{
 		CHECK_FOR_INTERRUPTS();
-		make_group(grouping, chosen);
+		make_bucket_group(grouping, chosen);
 		if (grouping->ngroups % PROGRESS_GROUPS == 0)
 			progress_done((int64) grouping->ngroups * grouping->l);
 	}
 	pfree(chosen);
 }
 
-/* A group for a bucket's last row: one without its key, each with the same chance. */
+/*
+ * Return a group for a bucket's last row: one without its key, each with the same
+ * probability.  holds is work space.
+ */
 static int32
 choose_group(BucketGroups *grouping, const Bucket *bucket, bool *holds)
 {
@@ -162,10 +171,11 @@ choose_group(BucketGroups *grouping, const Bucket *bucket, bool *holds)
 		if (!holds[group])
 			skip--;
 	}
+	Assert(group <= grouping->ngroups);
 	return group;
 }
 
-/* What is left over, fewer than l rows, joins groups that exist. */
+/* Put the rows that are left over, fewer than l, into groups that exist. */
 static void
 place_residues(BucketGroups *grouping)
 {
@@ -186,6 +196,7 @@ place_residues(BucketGroups *grouping)
 	pfree(holds);
 }
 
+/* Return the group of each row. */
 int32 *
 bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l, NoiseSource *noise)
 {
@@ -194,7 +205,7 @@ bucket_groups(const Microdata *data, const int32 *key_of_word, int nkeys, int l,
 	grouping.group = palloc_extended(Max(data->nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 	grouping.buckets = palloc_extended(Max(nkeys, 1) * sizeof(Bucket), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	fill_buckets(&grouping, data, key_of_word);
-	make_groups(&grouping);
+	make_bucket_groups(&grouping);
 	place_residues(&grouping);
 	return grouping.group;
 }

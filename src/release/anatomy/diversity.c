@@ -1,7 +1,7 @@
 /*
  * diversity.c
- *		diversity_error: how many different sensitive values a grouping's groups
- *		keep when these are generalized.
+ *		kanon.diversity_error: the number of different sensitive values that each group
+ *		of a grouping keeps when the values are generalized.
  */
 #include "base/kanon.h"
 
@@ -20,13 +20,14 @@
 
 PG_FUNCTION_INFO_V1(kanon_diversity_error);
 
-/* A row as its group sees it. */
+/* A row of a group. */
 typedef struct Member
 {
 	int32 group;
-	int32 value;
+	int32 value; /* a node of the taxonomy */
 } Member;
 
+/* Order members by group, then by value. */
 static inline int
 compare_members(const Member *a, const Member *b)
 {
@@ -43,8 +44,9 @@ compare_members(const Member *a, const Member *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* Raise the error that an identifier is in only one of source and grouping. */
 static void
-unmatched(const char *id, bool in_source)
+report_unmatched(const char *id, bool in_source)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -52,6 +54,7 @@ unmatched(const char *id, bool in_source)
 					   : errmsg("the grouping has identifier \"%s\", which the source does not have", id)));
 }
 
+/* Return the group of a row of the grouping; raise an error if it is not an integer. */
 static int32
 group_number(const ReleaseSource *grouping, int32 row)
 {
@@ -64,7 +67,10 @@ group_number(const ReleaseSource *grouping, int32 row)
 	return (int32) number;
 }
 
-/* An id that is in one of two lists, whose first difference is at a place, and not in the other. */
+/*
+ * Raise the error for an identifier that is in only one of source and grouping, whose
+ * lists of identifiers first differ at a place.
+ */
 static void
 report_difference(const Microdata *data, const ReleaseSource *grouping, const int32 *order, int at)
 {
@@ -75,14 +81,17 @@ report_difference(const Microdata *data, const ReleaseSource *grouping, const in
 
 	for (int i = at; in_source && i < grouping->nrows; i++)
 	{
-		/* The grouping has it further on, so that what is here is a stranger. */
+		/* The grouping has this identifier further on, so its identifier here is not in the source. */
 		if (strcmp(grouping->ids[order[i]], in_source) == 0)
-			unmatched(in_grouping, false);
+			report_unmatched(in_grouping, false);
 	}
-	unmatched(in_source ? in_source : in_grouping, in_source != NULL);
+	report_unmatched(in_source ? in_source : in_grouping, in_source != NULL);
 }
 
-/* Both lists are in the order that depends on ids alone: equal ones agree place by place. */
+/*
+ * Return the rows with their groups.  Both lists are in an order that depends on
+ * identifiers alone, so equal lists agree place by place.
+ */
 static Member *
 match_groups(const Microdata *data, const ReleaseSource *grouping)
 {
@@ -99,13 +108,14 @@ match_groups(const Microdata *data, const ReleaseSource *grouping)
 	return members;
 }
 
+/* Read the grouping: a source with the column grp. */
 static ReleaseSource *
-read_grouping(const char *query)
+read_diversity_grouping(const char *query)
 {
 	ReleaseSource *grouping = release_open(NULL);
 
 	(void) release_add_column(grouping, "grp", NULL, false);
-	/* A name of its own, for the messages of the parser. */
+	/* The alias appears in messages of the parser. */
 	release_read(grouping,
 				 psprintf("SELECT \"grouping\".id, \"grouping\".grp FROM %s AS \"grouping\"", release_from_item(query)),
 				 "id");
@@ -116,9 +126,9 @@ read_grouping(const char *query)
 	return grouping;
 }
 
-/* The different values of a group, whose members are sorted. */
+/* Return the number of different values of a group, whose members are sorted. */
 static int
-count_distinct(const Member *members, int32 start, int32 end)
+count_distinct_values(const Member *members, int32 start, int32 end)
 {
 	int distinct = 0;
 
@@ -130,7 +140,7 @@ count_distinct(const Member *members, int32 start, int32 end)
 	return distinct;
 }
 
-/* A row per group; both lists are sorted, so that their groups are at the same places. */
+/* Return a row per group; both lists are sorted, so that their groups are at the same places. */
 static void
 return_errors(FunctionCallInfo fcinfo, const Member *raw, const Member *general, int32 nrows)
 {
@@ -147,8 +157,9 @@ return_errors(FunctionCallInfo fcinfo, const Member *raw, const Member *general,
 		CHECK_FOR_INTERRUPTS();
 		for (end = start + 1; end < nrows && raw[end].group == raw[start].group;)
 			end++;
-		div0 = count_distinct(raw, start, end);
-		divn = count_distinct(general, start, end);
+		div0 = count_distinct_values(raw, start, end);
+		Assert(general[start].group == raw[start].group && general[end - 1].group == raw[start].group);
+		divn = count_distinct_values(general, start, end);
 		values[0] = Int32GetDatum(raw[start].group);
 		values[1] = Int32GetDatum(div0);
 		values[2] = Int32GetDatum(divn);
@@ -157,6 +168,7 @@ return_errors(FunctionCallInfo fcinfo, const Member *raw, const Member *general,
 	}
 }
 
+/* Set the raw values and the n times generalized values of the rows, and sort both lists. */
 static void
 fill_values(Member *raw, Member *general, const Microdata *data, const Taxonomy *taxonomy, int n)
 {
@@ -174,7 +186,10 @@ fill_values(Member *raw, Member *general, const Microdata *data, const Taxonomy 
 	sort_members(general, data->nrows);
 }
 
-/* diversity_error(source, id, sensitive, dgh, grouping, n) */
+/*
+ * Compare the diversity of groups before and after generalization: diversity_error(source,
+ * id, sensitive, dgh, grouping, n).
+ */
 Datum
 kanon_diversity_error(PG_FUNCTION_ARGS)
 {
@@ -196,7 +211,7 @@ kanon_diversity_error(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(context);
 	(void) dgh_get(dgh_name);
 	data = microdata_read(query, id, sensitive);
-	raw = match_groups(data, read_grouping(grouping));
+	raw = match_groups(data, read_diversity_grouping(grouping));
 	taxonomy = taxonomy_build(dgh_get(dgh_name), data->words, data->counts, data->nwords);
 	general = palloc_extended(Max(data->nrows, 1) * sizeof(Member), MCXT_ALLOC_HUGE);
 	fill_values(raw, general, data, taxonomy, n);

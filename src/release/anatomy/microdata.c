@@ -2,8 +2,8 @@
  * microdata.c
  *		Reading rows with their sensitive values.
  *
- * A sensitive value is what its column says as text; whatever has the same text
- * is the same value.
+ * A sensitive value is the text of its column; values with the same text are the same
+ * value.
  */
 #include "base/kanon.h"
 
@@ -17,6 +17,7 @@
 
 #include "release/common/input.h"
 
+/* A row to sort by the hash of its identifier. */
 typedef struct HashedRow
 {
 	uint64 hash;
@@ -24,6 +25,7 @@ typedef struct HashedRow
 	int32 row;
 } HashedRow;
 
+/* Order rows by hash, then by identifier. */
 static inline int
 compare_hashed(const HashedRow *a, const HashedRow *b)
 {
@@ -41,8 +43,9 @@ compare_hashed(const HashedRow *a, const HashedRow *b)
 #include "lib/sort_template.h"
 
 /*
- * An order of the rows that does not depend on how they were read.  Sorting by
- * a hash is several times faster than sorting by text, and any order will do.
+ * Return the rows of a source in an order that does not depend on how they were read.
+ * Sorting by a hash is several times faster than sorting by text, and any such order
+ * serves.
  */
 int32 *
 microdata_order(const ReleaseSource *source)
@@ -65,6 +68,7 @@ microdata_order(const ReleaseSource *source)
 	return order;
 }
 
+/* Raise the error for a missing sensitive value. */
 void
 microdata_null(const char *sensitive, const char *id)
 {
@@ -75,7 +79,7 @@ microdata_null(const char *sensitive, const char *id)
 			 errhint("Leave such rows out of the source, or give them a value with coalesce().")));
 }
 
-/* Turns the column's numbers into words and counts them. */
+/* Turn the sensitive column's numbers into words, and count them. */
 static void
 take_words(Microdata *data, const ReleaseColumn *column)
 {
@@ -88,10 +92,12 @@ take_words(Microdata *data, const ReleaseColumn *column)
 		if (isnan(column->values[row]))
 			microdata_null(column->name, data->ids[row]);
 		data->word[row] = (int32) column->values[row];
+		Assert(data->word[row] >= 0 && data->word[row] < data->nwords);
 		data->counts[data->word[row]]++;
 	}
 }
 
+/* Read the rows of a query. */
 Microdata *
 microdata_read(const char *query, const char *id, const char *sensitive)
 {

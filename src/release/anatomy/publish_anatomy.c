@@ -1,12 +1,12 @@
 /*
  * publish_anatomy.c
- *		publish_anatomy: the two tables of a release.
+ *		kanon.publish_anatomy: the two tables of a release.
  *
- * The source is read once, into a temporary table, so that grouping and
- * publishing see the same rows even where the source would not give them twice.
- * Only what is published is ever written to the tables that are handed out, so
- * that not even their files tell more.  The groups, and the order of the rows,
- * come from the server's strong random numbers, which nobody keeps.
+ * The source is read once, into a temporary table, so that grouping and publishing see the
+ * same rows even if the source would not return them twice.  Only published values are
+ * ever written to the tables that are handed out, so that not even their files tell more.
+ * The groups, and the order of the rows, come from the server's strong random numbers,
+ * which are not stored.
  */
 #include "base/kanon.h"
 
@@ -25,24 +25,25 @@
 
 PG_FUNCTION_INFO_V1(kanon_publish_anatomy);
 
-/* Temporary, and gone when the call is over. */
+/* Temporary tables, dropped at the end of the call. */
 #define ROWS_TABLE "kanon publish rows"
 #define GROUPS_TABLE "kanon publish groups"
 #define ROWS "pg_temp.\"" ROWS_TABLE "\""
 #define GROUPS "pg_temp.\"" GROUPS_TABLE "\""
 
-typedef struct Release
+/* The arguments of a call. */
+typedef struct AnatomyRelease
 {
-	char *qit; /* quoted names of the two tables */
-	char *st;
+	char *qit; /* qualified and quoted name of the table of quasi-identifiers */
+	char *st;  /* and of the table of sensitive values */
 	char *source;
 	char *id;
 	char *sensitive;
 	char **quasi_ids;
 	int nquasi;
-} Release;
+} AnatomyRelease;
 
-/* The quoted name of a table to be made, an error if there is one. */
+/* Return the quoted name of a table to be made; raise an error if there is one already. */
 static char *
 new_table(const char *name, const char *suffix)
 {
@@ -61,9 +62,12 @@ new_table(const char *name, const char *suffix)
 	return quote_qualified_identifier(get_namespace_name(namespace), table);
 }
 
-/* A column that says who a row is or what it hides must not be published beside the others. */
+/*
+ * Raise an error if a column cannot be published as a quasi-identifier: the identifier or
+ * the sensitive column, or a column with the name of the group's number.
+ */
 static void
-check_quasi_id(const Release *release, const char *column)
+check_quasi_id(const AnatomyRelease *release, const char *column)
 {
 	if (strcmp(column, release->id) == 0 || strcmp(column, release->sensitive) == 0)
 		ereport(ERROR,
@@ -77,8 +81,9 @@ check_quasi_id(const Release *release, const char *column)
 				 errhint("Rename it in the source, for example with SELECT ... AS.")));
 }
 
+/* Run a command. */
 static void
-run(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
+anatomy_run(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
 {
 	int status = SPI_execute_with_args(command, nargs, types, values, nulls, false, 0);
 
@@ -86,16 +91,17 @@ run(const char *command, int nargs, Oid *types, Datum *values, const char *nulls
 		elog(ERROR, "could not publish: %s", SPI_result_code_string(status));
 }
 
+/* Append the quasi-identifiers of a table to a command. */
 static void
-append_quasi_ids(StringInfo command, const Release *release, const char *table)
+append_quasi_ids(StringInfo command, const AnatomyRelease *release, const char *table)
 {
 	for (int i = 0; i < release->nquasi; i++)
 		appendStringInfo(command, "%s.%s, ", table, quote_identifier(release->quasi_ids[i]));
 }
 
-/* The identifier as the text that the groups will name it by. */
+/* Copy the source to a temporary table, with the identifier as the text by which the groups name it. */
 static void
-keep_rows(const Release *release)
+copy_source(const AnatomyRelease *release)
 {
 	StringInfoData command;
 
@@ -105,12 +111,12 @@ keep_rows(const Release *release)
 	appendStringInfo(&command, "source.%s::pg_catalog.text COLLATE pg_catalog.\"C\" AS %s, source.%s FROM %s AS source",
 					 quote_identifier(release->id), quote_identifier(release->id),
 					 quote_identifier(release->sensitive), release_from_item(release->source));
-	run(command.data, 0, NULL, NULL, NULL);
+	anatomy_run(command.data, 0, NULL, NULL, NULL);
 }
 
-/* With a hierarchy n-dependent, without one anatomy's. */
+/* Store the groups in a temporary table: n-dependent groups with a hierarchy, plain anatomy without one. */
 static void
-make_groups(const Release *release, FunctionCallInfo fcinfo)
+store_groups(const AnatomyRelease *release, FunctionCallInfo fcinfo)
 {
 	Oid types[5] = {TEXTOID, TEXTOID, INT4OID, TEXTOID, INT4OID};
 	Datum values[5] = {CStringGetTextDatum(release->id), CStringGetTextDatum(release->sensitive),
@@ -118,13 +124,14 @@ make_groups(const Release *release, FunctionCallInfo fcinfo)
 	char nulls[5] = {' ', ' ', PG_ARGISNULL(6) ? 'n' : ' ', ' ', PG_ARGISNULL(7) ? 'n' : ' '};
 	bool plain = PG_ARGISNULL(5);
 
-	run(plain ? "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.anatomy($$" ROWS "$$, $1, $2, $3, NULL)"
+	anatomy_run(plain ? "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.anatomy($$" ROWS "$$, $1, $2, $3, NULL)"
 			  : "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.n_dependency($$" ROWS "$$, $1, $2, $4, $3, $5, NULL)",
 		plain ? 3 : 5, types, values, nulls);
 }
 
+/* Write the two tables, and drop the temporary ones. */
 static void
-write_tables(const Release *release)
+write_tables(const AnatomyRelease *release)
 {
 	StringInfoData command;
 
@@ -135,20 +142,20 @@ write_tables(const Release *release)
 					 "g.grp FROM " ROWS " AS r JOIN " GROUPS " AS g ON r.%s OPERATOR(pg_catalog.=) g.id COLLATE pg_catalog.\"C\""
 					 " ORDER BY pg_catalog.gen_random_uuid()",
 					 quote_identifier(release->id));
-	run(command.data, 0, NULL, NULL, NULL);
+	anatomy_run(command.data, 0, NULL, NULL, NULL);
 
-	run(psprintf("CREATE TABLE %s AS SELECT g.grp, g.sensitive AS value, pg_catalog.count(*)::pg_catalog.int4 AS count"
+	anatomy_run(psprintf("CREATE TABLE %s AS SELECT g.grp, g.sensitive AS value, pg_catalog.count(*)::pg_catalog.int4 AS count"
 				 " FROM " GROUPS " AS g GROUP BY g.grp, g.sensitive ORDER BY pg_catalog.gen_random_uuid()",
 				 release->st),
 		0, NULL, NULL, NULL);
-	run("DROP TABLE " ROWS ", " GROUPS, 0, NULL, NULL, NULL);
+	anatomy_run("DROP TABLE " ROWS ", " GROUPS, 0, NULL, NULL, NULL);
 }
 
-/* publish_anatomy(name, source, id, quasi_ids, sensitive, dgh, l, n) */
+/* Publish a release: publish_anatomy(name, source, id, quasi_ids, sensitive, dgh, l, n). */
 Datum
 kanon_publish_anatomy(PG_FUNCTION_ARGS)
 {
-	Release release = {0};
+	AnatomyRelease release = {0};
 	char *name = argument_text(fcinfo, 0, "name");
 
 	release.source = argument_text(fcinfo, 1, "source");
@@ -167,8 +174,8 @@ kanon_publish_anatomy(PG_FUNCTION_ARGS)
 		elog(ERROR, "SPI_connect failed");
 	release.qit = new_table(name, "qit");
 	release.st = new_table(name, "st");
-	keep_rows(&release);
-	make_groups(&release, fcinfo);
+	copy_source(&release);
+	store_groups(&release, fcinfo);
 	write_tables(&release);
 	SPI_finish();
 	PG_RETURN_VOID();

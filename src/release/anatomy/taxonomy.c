@@ -2,10 +2,10 @@
  * taxonomy.c
  *		The part of a hierarchy that a table's sensitive values use.
  *
- * Follows Landberg, Rahayu and Pardede, "n-Dependency: dependency diversity in
- * anatomised microdata tables": mapping and pruning (their Algorithms 1 and 2),
- * the initial level (3) and the largest n (4).  Their pseudocode never counts
- * n up; we count one for each level above the initial one that can be kept.
+ * Follows Landberg, Rahayu and Pardede, "n-Dependency: dependency diversity in anatomised
+ * microdata tables": mapping and pruning (their Algorithms 1 and 2), the initial level (3)
+ * and the largest n (4). Their pseudocode never counts n up; here it counts one for each
+ * level above the initial one that can be kept.
  */
 #include "base/kanon.h"
 
@@ -18,7 +18,7 @@
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
-/* So many missing values are named. */
+/* The number of missing values that an error names. */
 #define MISSING_SHOWN 10
 
 /* Return the node with a number while nodes are being added. */
@@ -61,7 +61,7 @@ add_path(const Taxonomy *taxonomy, Interner *nodes, Datum value, int depth)
 	}
 }
 
-/* The hierarchy's form of a word and its depth; -1: the hierarchy does not know it. */
+/* Find the hierarchy's value for a word, and return its depth, or -1 if the hierarchy does not know it. */
 static int
 find_word(Dgh *dgh, const char *word, Datum *value)
 {
@@ -72,6 +72,7 @@ find_word(Dgh *dgh, const char *word, Datum *value)
 	return view.kind == GEN_ANY ? 0 : dgh->methods->depth(dgh, &view);
 }
 
+/* Append a missing word to the list, unless it is long enough. */
 static void
 note_missing(StringInfo missing, const char *word, int count)
 {
@@ -79,6 +80,7 @@ note_missing(StringInfo missing, const char *word, int count)
 		appendStringInfo(missing, "%s\"%s\"", count > 1 ? ", " : "", word);
 }
 
+/* Raise the error that words are missing from the hierarchy. */
 static void
 report_missing(const Dgh *dgh, StringInfo missing, int count)
 {
@@ -92,7 +94,7 @@ report_missing(const Dgh *dgh, StringInfo missing, int count)
 								   : errhint("Leave their rows out of the source.")));
 }
 
-/* Mapping: a node for every word and for what is above it. */
+/* Do the mapping: make a node for every word and for its ancestors. */
 static void
 map_words(Taxonomy *taxonomy, const char **words, const int64 *counts, int nwords)
 {
@@ -124,7 +126,7 @@ map_words(Taxonomy *taxonomy, const char **words, const int64 *counts, int nword
 	taxonomy->nodes = (TaxonomyNode *) nodes->records;
 }
 
-/* Pruning: frequencies go up to all ancestors. */
+/* Do the pruning: add the frequencies of nodes to all their ancestors. */
 static void
 add_up(Taxonomy *taxonomy)
 {
@@ -135,6 +137,7 @@ add_up(Taxonomy *taxonomy)
 	}
 }
 
+/* Make a node the heaviest one if it has more rows. */
 static inline void
 raise_load(TaxonomyLoad *load, int32 node, int64 rows)
 {
@@ -145,7 +148,10 @@ raise_load(TaxonomyLoad *load, int32 node, int64 rows)
 	}
 }
 
-/* A cut shows the nodes on its depth with all below them, and the values above as they are. */
+/*
+ * Find the heaviest node of each cut.  A cut shows the nodes on its depth with all rows
+ * below them, and the values above as they are.
+ */
 static void
 find_loads(Taxonomy *taxonomy)
 {
@@ -165,6 +171,7 @@ find_loads(Taxonomy *taxonomy)
 	pfree(above);
 }
 
+/* Build the taxonomy of words and their frequencies. */
 Taxonomy *
 taxonomy_build(Dgh *dgh, const char **words, const int64 *counts, int nwords)
 {
@@ -179,14 +186,20 @@ taxonomy_build(Dgh *dgh, const char **words, const int64 *counts, int nwords)
 	return taxonomy;
 }
 
+/* Return the ancestor of a node at a depth, or the node if it is not below that depth. */
 int32
 taxonomy_cut(const Taxonomy *taxonomy, int32 node, int depth)
 {
+	Assert(node >= 0 && node < taxonomy->nnodes && depth >= 0);
 	while (taxonomy->nodes[node].depth > depth)
 		node = taxonomy->nodes[node].parent;
 	return node;
 }
 
+/*
+ * Return the depth nearest to the root on which no node has more than one row in l, or -1
+ * if there is none.
+ */
 int
 taxonomy_first_depth(const Taxonomy *taxonomy, int l)
 {
@@ -198,6 +211,7 @@ taxonomy_first_depth(const Taxonomy *taxonomy, int l)
 	return -1;
 }
 
+/* Return the largest n that groups of l rows can have, or 0 if not even their values can differ. */
 int
 taxonomy_max_n(const Taxonomy *taxonomy, int l)
 {
@@ -207,16 +221,19 @@ taxonomy_max_n(const Taxonomy *taxonomy, int l)
 }
 
 /*
- * Groups that differ on the initial level are more than n = 1 asks for; where
- * values of unequal depth do not allow it, the first level below that does
- * will do.
+ * Return the depth of the cut for an n.
+ *
+ * Groups that differ on the initial level satisfy more than n = 1 requires.  If values of
+ * unequal depth do not allow such groups, the first depth below that allows some is used.
  */
 int
 taxonomy_depth_for(const Taxonomy *taxonomy, int l, int n)
 {
+	Assert(n > 0 && n <= taxonomy_max_n(taxonomy, l));
 	return Max(taxonomy->initial - (n - 1), taxonomy_first_depth(taxonomy, l));
 }
 
+/* Return the text of a node. */
 char *
 taxonomy_label(const Taxonomy *taxonomy, int32 node)
 {

@@ -1,6 +1,7 @@
 /*
  * arguments.c
- *		Reading and checking the arguments of releases.
+ *		The arguments of the SQL functions that make and judge releases: reading and
+ *		checking them.
  */
 #include "base/kanon.h"
 
@@ -11,6 +12,7 @@
 
 #include "release/common/grouping.h"
 
+/* Raise an error if an argument is NULL. */
 static void
 refuse_null(FunctionCallInfo fcinfo, int which, const char *name)
 {
@@ -20,6 +22,7 @@ refuse_null(FunctionCallInfo fcinfo, int which, const char *name)
 				 errmsg("%s must not be null", name)));
 }
 
+/* Return a text argument, which must not be NULL. */
 char *
 argument_text(FunctionCallInfo fcinfo, int which, const char *name)
 {
@@ -27,6 +30,7 @@ argument_text(FunctionCallInfo fcinfo, int which, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(which));
 }
 
+/* Return an integer argument, which must not be NULL. */
 int
 argument_int(FunctionCallInfo fcinfo, int which, const char *name)
 {
@@ -34,7 +38,10 @@ argument_int(FunctionCallInfo fcinfo, int which, const char *name)
 	return PG_GETARG_INT32(which);
 }
 
-/* One of two words; true: the second. */
+/*
+ * Return true if a text argument is the second of two words, false if it is the first;
+ * raise an error if it is neither.
+ */
 bool
 argument_choice(FunctionCallInfo fcinfo, int which, const char *name, const char *no, const char *yes)
 {
@@ -48,6 +55,7 @@ argument_choice(FunctionCallInfo fcinfo, int which, const char *name, const char
 	return strcmp(given, yes) == 0;
 }
 
+/* Return an argument that names columns, at least one and all different, and set their number. */
 char **
 argument_names(FunctionCallInfo fcinfo, int which, const char *name, int *count)
 {
@@ -80,12 +88,14 @@ argument_names(FunctionCallInfo fcinfo, int which, const char *name, int *count)
 	return names;
 }
 
+/* Return the seed of random numbers; NULL is 0, which stands for no seed. */
 int32
 argument_seed(FunctionCallInfo fcinfo, int which)
 {
 	return PG_ARGISNULL(which) ? 0 : PG_GETARG_INT32(which);
 }
 
+/* Read the arguments id, quasi_ids and k, of which id is the first. */
 void
 argument_grouping(FunctionCallInfo fcinfo, int first, GroupingArgs *args)
 {
@@ -99,6 +109,7 @@ argument_grouping(FunctionCallInfo fcinfo, int first, GroupingArgs *args)
 				 errmsg("k is %d, but a group has at least one row", args->k)));
 }
 
+/* Read the arguments sensitive and l, which may be NULL. */
 void
 argument_diversity(FunctionCallInfo fcinfo, int first, GroupingArgs *args)
 {

@@ -1,6 +1,6 @@
 /*
  * box.c
- *		From an interval on a column's line back to a generalized value.
+ *		Boxes: the generalized value that covers an interval on a column's line.
  */
 #include "base/kanon.h"
 
@@ -17,7 +17,7 @@
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
-/* The number that prints as the double does, whatever extra_float_digits says. */
+/* Return the number that prints as a double does, whatever extra_float_digits is. */
 static Numeric
 exact_number(double value)
 {
@@ -28,6 +28,7 @@ exact_number(double value)
 											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 }
 
+/* Return the interval of numbers from lo to hi, of whole numbers if both are. */
 static Datum
 number_box(double lo, double hi)
 {
@@ -36,7 +37,10 @@ number_box(double lo, double hi)
 	return gen_numeric_interval(GEN_POINT, exact_number(lo), exact_number(hi));
 }
 
-/* The lowest node that covers two leaves; the root for words the tree does not know. */
+/*
+ * Return the lowest node that covers two leaves; the root if one of them is a word that
+ * the tree does not know.
+ */
 static Datum
 tree_box(const ReleaseColumn *column, int lo, int hi)
 {
@@ -46,12 +50,13 @@ tree_box(const ReleaseColumn *column, int lo, int hi)
 	if (hi >= tree->nleaves)
 		return dgh_root(column->dgh);
 	node = tree->leaf[lo];
+	Assert(lo >= 0 && lo <= hi);
 	while (tree->hi[node] <= hi)
 		node = tree->parent[node];
 	return tree_value(column->dgh, node);
 }
 
-/* What all words between two have in common, climbing from either end. */
+/* Return the lowest value of a computed hierarchy that covers all words between two places. */
 static Datum
 climbed_box(const ReleaseColumn *column, int lo, int hi)
 {
@@ -67,9 +72,12 @@ climbed_box(const ReleaseColumn *column, int lo, int hi)
 	return result;
 }
 
+/* Return the smallest generalized value that covers [lo, hi] on a column's line. */
 Datum
 release_box(const ReleaseColumn *column, double lo, double hi)
 {
+	Assert(lo <= hi);
+	Assert(column->kind != COLUMN_WORD || (lo >= 0 && hi < column->nwords));
 	switch (column->kind)
 	{
 		case COLUMN_NUMBER:

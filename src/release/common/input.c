@@ -2,8 +2,8 @@
  * input.c
  *		Reading the source of a release.
  *
- * The caller's own query runs, with the caller's rights, through a cursor, so
- * that only the numbers stay in memory.
+ * The caller's own query runs with the caller's rights, through a cursor, so that only
+ * numbers and words stay in memory.
  */
 #include "base/kanon.h"
 
@@ -31,25 +31,25 @@
 #define FETCH_ROWS 10000
 #define ARENA_BLOCK (64 * 1024)
 
-/* What reading needs beyond what it leaves behind. */
+/* The state of reading, beyond the source that it fills. */
 typedef struct Reader
 {
 	ReleaseSource *source;
 	int capacity; /* rows that the arrays have room for */
 	Interner *ids; /* of both queries, in the order of arrival */
 	Interner **words; /* per column; NULL if its values are not words */
-	char *arena;
-	Size arena_left;
+	char *arena;	 /* space for texts, in the source's context */
+	Size arena_left; /* bytes */
 
-	/* The query at hand. */
-	bool further;	   /* the second one */
-	bool *met;		   /* further: the rows before whose identifiers have come again */
-	int ncolumns;	   /* that it gives */
-	Oid *types;		   /* of the columns, below all domains */
-	FmgrInfo *outputs; /* of the id and of the columns */
+	/* The present query. */
+	bool further;	   /* it is the second one */
+	bool *met;		   /* per row of the first query: its identifier is in the second; only if further */
+	int ncolumns;	   /* columns that it gives, beside the identifier */
+	Oid *types;		   /* base types of these columns */
+	FmgrInfo *outputs; /* output functions of the identifier and of these columns */
 } Reader;
 
-/* What a comment that starts here is followed by; null: none starts here. */
+/* Return the end of the comment that starts here, or NULL if none does. */
 static const char *
 skip_comment(const char *text)
 {
@@ -59,7 +59,7 @@ skip_comment(const char *text)
 		return text + strcspn(text, "\r\n");
 	if (strncmp(text, "/*", 2) != 0)
 		return NULL;
-	/* They may be nested; one that does not end is for the parser to refuse. */
+	/* Comments may be nested; the parser refuses one that does not end. */
 	do
 	{
 		bool opens = strncmp(text, "/*", 2) == 0;
@@ -72,7 +72,7 @@ skip_comment(const char *text)
 	return text;
 }
 
-/* Where the text of a query starts, behind parentheses, space and comments. */
+/* Return the first word of a query, behind parentheses, space and comments. */
 static const char *
 skip_to_word(const char *text)
 {
@@ -86,7 +86,10 @@ skip_to_word(const char *text)
 	return text;
 }
 
-/* A relation name quoted, or a query in parentheses; anything else is refused. */
+/*
+ * Return a source's text as a FROM item: a relation's name, quoted, or a query, in
+ * parentheses; refuse anything else.
+ */
 char *
 release_from_item(const char *source)
 {
@@ -127,6 +130,7 @@ release_from_item(const char *source)
 					source + statement->stmt_location);
 }
 
+/* Create a source with the columns named in quasi_ids. */
 ReleaseSource *
 release_open(Jsonb *quasi_ids)
 {
@@ -164,6 +168,7 @@ release_open(Jsonb *quasi_ids)
 	return source;
 }
 
+/* Add a column to a source. */
 ReleaseColumn *
 release_add_column(ReleaseSource *source, const char *name, const char *dgh_name, bool as_text)
 {
@@ -183,7 +188,7 @@ release_add_column(ReleaseSource *source, const char *name, const char *dgh_name
 	return column;
 }
 
-/* How values of this type become numbers in a column. */
+/* Return how the values of a type are kept in a column. */
 static ColumnKind
 column_kind(const ReleaseColumn *column, Oid type)
 {
@@ -205,12 +210,17 @@ column_kind(const ReleaseColumn *column, Oid type)
 	}
 }
 
+/* Return the name of the present query for messages. */
 static const char *
 source_name(bool further)
 {
 	return further ? "public table" : "source";
 }
 
+/*
+ * Return the index of a column in a row type; raise an error if there is none.  role says
+ * in the error what the column is for.
+ */
 static int
 find_attribute(TupleDesc desc, const char *name, const char *role, bool further)
 {
@@ -224,7 +234,7 @@ find_attribute(TupleDesc desc, const char *name, const char *role, bool further)
 			 errmsg("the %s has no column \"%s\" for %s", source_name(further), name, role)));
 }
 
-/* The source's row type, without running it. */
+/* Return a source's row type, without running it. */
 static TupleDesc
 describe_source(const char *from)
 {
@@ -235,6 +245,7 @@ describe_source(const char *from)
 	return ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
 }
 
+/* Order columns by their places in the source's row type, arg: a qsort_arg comparator. */
 static int
 compare_columns(const void *left, const void *right, void *arg)
 {
@@ -245,8 +256,8 @@ compare_columns(const void *left, const void *right, void *arg)
 }
 
 /*
- * Finds the columns in the source and brings the quasi-identifiers into its
- * order; those added keep theirs.
+ * Find a source's columns in a row type, and bring the quasi-identifiers into its order;
+ * added columns stay where they are.
  */
 static void
 find_columns(ReleaseSource *source, TupleDesc desc)
@@ -268,9 +279,9 @@ find_columns(ReleaseSource *source, TupleDesc desc)
 	qsort_arg(source->columns, source->nquasi, sizeof(ReleaseColumn), compare_columns, desc);
 }
 
-/* The quasi-identifiers of a further source are found by name and go on the same lines. */
+/* Find the quasi-identifiers of a further source by name; their values must go on the same lines. */
 static void
-match_columns(ReleaseSource *source, TupleDesc desc)
+match_further_columns(ReleaseSource *source, TupleDesc desc)
 {
 	for (int i = 0; i < source->nquasi; i++)
 	{
@@ -286,7 +297,7 @@ match_columns(ReleaseSource *source, TupleDesc desc)
 	}
 }
 
-/* The query that gives the identifier and the columns. */
+/* Return the query that gives the identifier and the columns. */
 static char *
 plan_query(Reader *reader, const char *from, const char *id)
 {
@@ -295,7 +306,7 @@ plan_query(Reader *reader, const char *from, const char *id)
 	StringInfoData query;
 
 	if (reader->further)
-		match_columns(source, desc);
+		match_further_columns(source, desc);
 	else
 		find_columns(source, desc);
 	(void) find_attribute(desc, id, "the identifier", reader->further);
@@ -309,6 +320,7 @@ plan_query(Reader *reader, const char *from, const char *id)
 	return query.data;
 }
 
+/* Return a copy of a text that lives as long as the source.  Small texts share chunks of memory. */
 static const char *
 keep_text(Reader *reader, const char *text)
 {
@@ -351,8 +363,9 @@ intern_word(Interner *words, const char *word, bool *found)
 	return interner_code(words, &word, found);
 }
 
+/* Make room for one more row. */
 static void
-make_room(Reader *reader)
+reader_make_room(Reader *reader)
 {
 	ReleaseSource *source = reader->source;
 
@@ -375,6 +388,7 @@ make_room(Reader *reader)
 	}
 }
 
+/* Read a value of the present row. */
 static void
 read_value(Reader *reader, int index, Datum value, bool isnull)
 {
@@ -400,7 +414,10 @@ read_value(Reader *reader, int index, Datum value, bool isnull)
 	}
 }
 
-/* Remembers the row's identifier; false: the row is one of the first query's. */
+/*
+ * Read the present row's identifier; return false if it is the identifier of one of the
+ * first query's rows.
+ */
 static bool
 read_id(Reader *reader, Datum value, bool isnull, const char *id)
 {
@@ -414,6 +431,7 @@ read_id(Reader *reader, Datum value, bool isnull, const char *id)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the identifier \"%s\" is null in a row of the %s", id, source_name(reader->further))));
 	code = intern_word(reader->ids, OutputFunctionCall(&reader->outputs[0], value), &found);
+	Assert(!reader->further || reader->met != NULL);
 	again = reader->further && found && code < source->nown && !reader->met[code];
 	if (found && !again)
 		ereport(ERROR,
@@ -427,6 +445,7 @@ read_id(Reader *reader, Datum value, bool isnull, const char *id)
 	return !again;
 }
 
+/* Read a row. */
 static void
 read_row(Reader *reader, HeapTuple row, TupleDesc desc, const char *id)
 {
@@ -434,7 +453,7 @@ read_row(Reader *reader, HeapTuple row, TupleDesc desc, const char *id)
 	bool isnull;
 	Datum value = heap_getattr(row, 1, desc, &isnull);
 
-	make_room(reader);
+	reader_make_room(reader);
 	if (!read_id(reader, value, isnull, id))
 		return;
 	for (int i = 0; i < source->ncolumns; i++)
@@ -443,6 +462,7 @@ read_row(Reader *reader, HeapTuple row, TupleDesc desc, const char *id)
 		value = i < reader->ncolumns ? heap_getattr(row, i + 2, desc, &isnull) : (Datum) 0;
 		read_value(reader, i, value, isnull);
 	}
+	Assert(source->nrows < reader->capacity);
 	source->nrows++;
 }
 
@@ -453,6 +473,7 @@ create_words(Reader *reader)
 	return interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &word_methods, reader);
 }
 
+/* Allocate the columns, whose kinds are known now. */
 static void
 make_columns(Reader *reader)
 {
@@ -475,6 +496,7 @@ make_columns(Reader *reader)
 	}
 }
 
+/* Look up the base types and output functions of the present query. */
 static void
 learn_types(Reader *reader, TupleDesc desc)
 {
@@ -493,8 +515,9 @@ learn_types(Reader *reader, TupleDesc desc)
 	}
 }
 
+/* Read all rows of a cursor. */
 static void
-read_rows(Reader *reader, Portal portal, const char *id)
+reader_read_rows(Reader *reader, Portal portal, const char *id)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon release row", ALLOCSET_DEFAULT_SIZES);
 
@@ -516,7 +539,7 @@ read_rows(Reader *reader, Portal portal, const char *id)
 	MemoryContextDelete(work);
 }
 
-/* Runs a query and adds its rows. */
+/* Run a query and add its rows. */
 static void
 read_query(Reader *reader, const char *query, const char *id)
 {
@@ -529,10 +552,11 @@ read_query(Reader *reader, const char *query, const char *id)
 		make_columns(reader);
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	learn_types(reader, portal->tupDesc);
-	read_rows(reader, portal, id);
+	reader_read_rows(reader, portal, id);
 	SPI_cursor_close(portal);
 }
 
+/* Read the rows of a query and, below them, of a further one. */
 void
 release_read_joined(ReleaseSource *source, const char *query, const char *further, const char *id)
 {
@@ -556,7 +580,7 @@ release_read_joined(ReleaseSource *source, const char *query, const char *furthe
 	SPI_finish();
 }
 
-/* Only the columns and their order. */
+/* Find the columns of a query, without reading rows. */
 void
 release_describe(ReleaseSource *source, const char *query)
 {
@@ -566,6 +590,7 @@ release_describe(ReleaseSource *source, const char *query)
 	SPI_finish();
 }
 
+/* Read the rows of a query. */
 void
 release_read(ReleaseSource *source, const char *query, const char *id)
 {

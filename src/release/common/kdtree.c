@@ -2,9 +2,9 @@
  * kdtree.c
  *		Building a kd-tree and finding nearest neighbours in it.
  *
- * Bentley, "Multidimensional Binary Search Trees Used for Associative
- * Searching" (1975), with boxes kept per node: split at the median of the
- * column in which the rows are spread the most, until few are left.
+ * Follows Bentley, "Multidimensional Binary Search Trees Used for Associative Searching"
+ * (1975), with a box per node: rows are split at the median of the column in which they
+ * are spread the most, until few are left.
  */
 #include "base/kanon.h"
 
@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "storage/shmem.h"
 
-/* What a block starts with. */
+/* The start of a block. */
 typedef struct KdHeader
 {
 	int32 nrows;
@@ -24,7 +24,7 @@ typedef struct KdHeader
 	int32 nnodes;
 } KdHeader;
 
-/* A value to sort by, and whose it is. */
+/* A row to sort by one of its values. */
 typedef struct KdItem
 {
 	double value;
@@ -40,21 +40,26 @@ typedef struct KdItem
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-typedef struct Builder
+/* The state of building a tree. */
+typedef struct KdBuilder
 {
 	KdTree tree;
-	double *const *columns;
-	const double *factors;
-	KdItem *items;
-} Builder;
+	double *const *columns; /* the caller's values, per column and row */
+	const double *factors;	/* per column */
+	KdItem *items;			/* work space, per position */
+} KdBuilder;
 
-/* Halving stops at KDTREE_LEAF rows, so that a leaf has more than half of that. */
+/*
+ * Return an upper bound for the number of nodes.  Halving stops at KDTREE_LEAF rows, so a
+ * leaf has more than half of that.
+ */
 static int
 most_nodes(int nrows)
 {
 	return 2 * (nrows / (KDTREE_LEAF / 2) + 1);
 }
 
+/* Return the number of bytes that a tree needs. */
 Size
 kdtree_size(int nrows, int ncolumns)
 {
@@ -66,6 +71,7 @@ kdtree_size(int nrows, int ncolumns)
 					add_size(mul_size(doubles, sizeof(double)), MAXALIGN(mul_size(integers, sizeof(int32)))));
 }
 
+/* Return the view of a tree in a block of memory. */
 KdTree
 kdtree_view(void *space)
 {
@@ -86,9 +92,12 @@ kdtree_view(void *space)
 	return tree;
 }
 
-/* The box around a node's rows; returns the column in which it is the widest, or -1. */
+/*
+ * Set the box around a node's rows, and return the column in which it is the widest, or -1
+ * if all rows are equal.
+ */
 static int
-measure_node(Builder *builder, int node)
+kdtree_measure_node(KdBuilder *builder, int node)
 {
 	KdTree *tree = &builder->tree;
 	int widest = -1;
@@ -118,8 +127,9 @@ measure_node(Builder *builder, int node)
 	return widest;
 }
 
+/* Sort the rows at some positions by a column. */
 static void
-sort_positions(Builder *builder, int first, int end, int column)
+sort_positions(KdBuilder *builder, int first, int end, int column)
 {
 	for (int position = first; position < end; position++)
 	{
@@ -133,8 +143,9 @@ sort_positions(Builder *builder, int first, int end, int column)
 		builder->tree.row[position] = builder->items[position].row;
 }
 
+/* Build the node of the rows at some positions, and all nodes below it. */
 static void
-build_node(Builder *builder, int first, int end)
+kdtree_build_node(KdBuilder *builder, int first, int end)
 {
 	KdTree *tree = &builder->tree;
 	int node = tree->nnodes++;
@@ -145,21 +156,23 @@ build_node(Builder *builder, int first, int end)
 	tree->first[node] = first;
 	tree->end[node] = end;
 	tree->right[node] = 0;
-	widest = measure_node(builder, node);
+	widest = kdtree_measure_node(builder, node);
 	if (widest < 0 || end - first <= KDTREE_LEAF)
 		return;
 	sort_positions(builder, first, end, widest);
-	build_node(builder, first, middle);
+	kdtree_build_node(builder, first, middle);
 	tree->right[node] = tree->nnodes;
-	build_node(builder, middle, end);
+	kdtree_build_node(builder, middle, end);
 }
 
+/* Build a tree in a block of memory. */
 void
 kdtree_build(void *space, double *const *columns, int nrows, int ncolumns, const double *factors)
 {
 	KdHeader *header = space;
-	Builder builder;
+	KdBuilder builder;
 
+	Assert(nrows > 0 && ncolumns > 0);
 	header->nrows = nrows;
 	header->ncolumns = ncolumns;
 	header->nnodes = 0;
@@ -169,8 +182,9 @@ kdtree_build(void *space, double *const *columns, int nrows, int ncolumns, const
 	builder.items = palloc_extended(nrows * sizeof(KdItem), MCXT_ALLOC_HUGE);
 	for (int row = 0; row < nrows; row++)
 		builder.tree.row[row] = row;
-	build_node(&builder, 0, nrows);
+	kdtree_build_node(&builder, 0, nrows);
 	header->nnodes = builder.tree.nnodes;
+	Assert(header->nnodes <= most_nodes(nrows));
 	pfree(builder.items);
 	for (int column = 0; column < ncolumns; column++)
 	{
@@ -181,6 +195,7 @@ kdtree_build(void *space, double *const *columns, int nrows, int ncolumns, const
 	}
 }
 
+/* Return the position of each of the caller's rows. */
 int32 *
 kdtree_positions(const KdTree *tree)
 {
@@ -191,11 +206,14 @@ kdtree_positions(const KdTree *tree)
 	return positions;
 }
 
-/* Column by column, so that the compiler can take several rows at a time. */
+/*
+ * Compute squared distances to count rows from a position on; column by column, so that
+ * the compiler can take several rows at a time.
+ */
 void
 kdtree_distances(const KdTree *tree, const KdQuery *query, int first, int count, double *squares)
 {
-	Assert(count <= KDTREE_LEAF);
+	Assert(count <= KDTREE_LEAF && first >= 0 && first + count <= tree->nrows);
 	memset(squares, 0, count * sizeof(double));
 	for (int column = 0; column < tree->ncolumns; column++)
 	{
@@ -213,8 +231,10 @@ kdtree_distances(const KdTree *tree, const KdQuery *query, int first, int count,
 }
 
 /*
- * Every step rounds the same way as in kdtree_distances, and rounding is
- * monotonic, so that near <= computed distance of a row <= far holds exactly.
+ * Compute the smallest and the largest squared distance that a row of a node can have.
+ *
+ * Every step rounds as in kdtree_distances(), and rounding is monotonic, so that near <=
+ * computed distance of a row <= far holds exactly.
  */
 void
 kdtree_box_distances(const KdTree *tree, const KdQuery *query, int node, double *near, double *far)
@@ -236,18 +256,19 @@ kdtree_box_distances(const KdTree *tree, const KdQuery *query, int node, double 
 	}
 }
 
-/* A search for the nearest under way. */
+/* The state of a search for the nearest rows. */
 typedef struct Search
 {
 	const KdTree *tree;
 	const KdQuery *query;
-	const KdRemoval *removal;
-	binaryheap *worst_first;
+	const KdRemoval *removal; /* NULL if no rows are removed */
+	binaryheap *worst_first;  /* of the rows found */
 	KdNeighbour *found;
-	int wanted;
-	int count;
+	int wanted; /* rows */
+	int count;	/* rows found */
 } Search;
 
+/* Order neighbours by distance, then by position. */
 static int
 compare_neighbours(const KdNeighbour *a, const KdNeighbour *b)
 {
@@ -256,21 +277,23 @@ compare_neighbours(const KdNeighbour *a, const KdNeighbour *b)
 	return a->position < b->position ? -1 : a->position > b->position;
 }
 
+/* Order neighbours: a binaryheap comparator. */
 static int
-compare_heap(Datum a, Datum b, void *arg)
+compare_neighbours_heap(Datum a, Datum b, void *arg)
 {
 	return compare_neighbours((KdNeighbour *) DatumGetPointer(a), (KdNeighbour *) DatumGetPointer(b));
 }
 
+/* Order neighbours: a qsort comparator. */
 static int
-compare_sort(const void *a, const void *b)
+compare_neighbours_sort(const void *a, const void *b)
 {
 	return compare_neighbours(a, b);
 }
 
-/* Would a row be among the nearest so far? */
+/* Return true if a row would be among the nearest found so far. */
 static bool
-is_better(Search *search, double distance, int position)
+search_improves(Search *search, double distance, int position)
 {
 	KdNeighbour candidate = {distance, position};
 
@@ -278,13 +301,14 @@ is_better(Search *search, double distance, int position)
 		   compare_neighbours(&candidate, (KdNeighbour *) DatumGetPointer(binaryheap_first(search->worst_first))) < 0;
 }
 
+/* Add a row to the nearest rows, if it is one of them. */
 static void
-offer(Search *search, double distance, int position)
+search_offer(Search *search, double distance, int position)
 {
 	KdNeighbour candidate = {distance, position};
 	KdNeighbour *slot;
 
-	if (!is_better(search, distance, position))
+	if (!search_improves(search, distance, position))
 		return;
 
 	if (search->count < search->wanted)
@@ -299,8 +323,9 @@ offer(Search *search, double distance, int position)
 	binaryheap_replace_first(search->worst_first, PointerGetDatum(slot));
 }
 
+/* Search the rows of a leaf. */
 static void
-search_leaf(Search *search, int node)
+kdtree_search_leaf(Search *search, int node)
 {
 	const KdTree *tree = search->tree;
 	double squares[KDTREE_LEAF];
@@ -309,21 +334,21 @@ search_leaf(Search *search, int node)
 	{
 		int count = Min(KDTREE_LEAF, tree->end[node] - first);
 
-		/* So many rows are all equal: where the next one is too late, so are those behind it. */
-		if (first > tree->first[node] && !is_better(search, squares[0], first))
+		/* A leaf this large has equal rows: if the next one comes too late, so do all behind it. */
+		if (first > tree->first[node] && !search_improves(search, squares[0], first))
 			return;
 		kdtree_distances(tree, search->query, first, count, squares);
 		for (int i = 0; i < count; i++)
 		{
 			if (!search->removal || !search->removal->gone[first + i])
-				offer(search, squares[i], first + i);
+				search_offer(search, squares[i], first + i);
 		}
 	}
 }
 
-/* Could a node that is at least this far hold one of the nearest? */
+/* Return true if a node at a distance of at least near may hold one of the nearest rows. */
 static bool
-worth_a_look(Search *search, int node, double near)
+search_may_improve(Search *search, int node, double near)
 {
 	if (search->removal && search->removal->left[node] == 0)
 		return false;
@@ -331,8 +356,9 @@ worth_a_look(Search *search, int node, double near)
 		   near <= ((KdNeighbour *) DatumGetPointer(binaryheap_first(search->worst_first)))->distance;
 }
 
+/* Search a node, its nearer child first. */
 static void
-search_node(Search *search, int node)
+kdtree_search_node(Search *search, int node)
 {
 	const KdTree *tree = search->tree;
 	int child[2] = {node + 1, tree->right[node]};
@@ -342,18 +368,19 @@ search_node(Search *search, int node)
 
 	if (tree->right[node] == 0)
 	{
-		search_leaf(search, node);
+		kdtree_search_leaf(search, node);
 		return;
 	}
 	for (int i = 0; i < 2; i++)
 		kdtree_box_distances(tree, search->query, child[i], &near[i], &far);
 	closer = near[1] < near[0] ? 1 : 0;
-	if (worth_a_look(search, child[closer], near[closer]))
-		search_node(search, child[closer]);
-	if (worth_a_look(search, child[1 - closer], near[1 - closer]))
-		search_node(search, child[1 - closer]);
+	if (search_may_improve(search, child[closer], near[closer]))
+		kdtree_search_node(search, child[closer]);
+	if (search_may_improve(search, child[1 - closer], near[1 - closer]))
+		kdtree_search_node(search, child[1 - closer]);
 }
 
+/* Find the nearest rows, at most count, and return their number. */
 int
 kdtree_nearest(const KdTree *tree, const KdQuery *query, const KdRemoval *removal, KdNeighbour *found, int count)
 {
@@ -362,15 +389,16 @@ kdtree_nearest(const KdTree *tree, const KdQuery *query, const KdRemoval *remova
 	CHECK_FOR_INTERRUPTS();
 	if (search.wanted <= 0)
 		return 0;
-	search.worst_first = binaryheap_allocate(search.wanted, compare_heap, NULL);
-	search_node(&search, 0);
+	search.worst_first = binaryheap_allocate(search.wanted, compare_neighbours_heap, NULL);
+	kdtree_search_node(&search, 0);
 	binaryheap_free(search.worst_first);
-	qsort(found, search.count, sizeof(KdNeighbour), compare_sort);
+	qsort(found, search.count, sizeof(KdNeighbour), compare_neighbours_sort);
 	for (int i = 0; i < search.count; i++)
 		found[i].distance = sqrt(found[i].distance);
 	return search.count;
 }
 
+/* Return the state of a tree from which no row is removed yet. */
 KdRemoval *
 kdtree_start_removal(const KdTree *tree)
 {
@@ -383,11 +411,13 @@ kdtree_start_removal(const KdTree *tree)
 	return removal;
 }
 
+/* Remove the row at a position from the searches that use a removal. */
 void
 kdtree_remove(const KdTree *tree, KdRemoval *removal, int position)
 {
 	int node = 0;
 
+	Assert(position >= 0 && position < tree->nrows);
 	Assert(!removal->gone[position]);
 	removal->gone[position] = true;
 	removal->left[node]--;

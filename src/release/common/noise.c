@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+/* Start a source of random numbers; seed 0 stands for no seed. */
 void
 noise_start(NoiseSource *source, int32 seed)
 {
@@ -17,6 +18,7 @@ noise_start(NoiseSource *source, int32 seed)
 		pg_prng_seed(&source->state, (uint64) (int64) seed);
 }
 
+/* Return 64 random bits. */
 static uint64
 next_bits(NoiseSource *source)
 {
@@ -30,17 +32,21 @@ next_bits(NoiseSource *source)
 					 errmsg("could not generate random numbers for a release")));
 		source->left = lengthof(source->pool);
 	}
+	Assert(source->left > 0 && source->left <= (int) lengthof(source->pool));
 	return source->pool[--source->left];
 }
 
-/* The middles of 2^52 equal steps: symmetric, and never 0 or 1. */
+/*
+ * Return a number between 0 and 1: the middle of one of 2^52 equal steps, so that numbers
+ * are symmetric, and never 0 or 1.
+ */
 double
 noise_uniform(NoiseSource *source)
 {
 	return ldexp((double) (next_bits(source) >> 12) + 0.5, -52);
 }
 
-/* Box and Muller's transformation. */
+/* Return a number of the standard normal distribution, by Box and Muller's transformation. */
 double
 noise_normal(NoiseSource *source)
 {
@@ -59,6 +65,7 @@ noise_normal(NoiseSource *source)
 	return radius * cos(angle);
 }
 
+/* Return x plus noise, rounded to a power of two near a millionth of the spread. */
 double
 noise_add(double x, double noise, double spread)
 {
@@ -66,19 +73,23 @@ noise_add(double x, double noise, double spread)
 	int exponent;
 
 	(void) frexp(spread, &exponent);
-	/* Where the double itself is coarser, there is nothing to round. */
+	/* A double this large is coarser than the step to round to. */
 	if (fabs(sum) >= ldexp(1, exponent + 31))
 		return sum;
 	return ldexp(rint(ldexp(sum, 21 - exponent)), exponent - 21);
 }
 
-/* Numbers from the incomplete last round are drawn again: none is more likely. */
+/*
+ * Return a whole number from 0 to below bound.  Numbers from the incomplete last round are
+ * drawn again, so that all are equally likely.
+ */
 int
 noise_below(NoiseSource *source, int bound)
 {
 	uint64 limit = PG_UINT64_MAX - PG_UINT64_MAX % bound;
 	uint64 bits;
 
+	Assert(bound > 0);
 	do
 		bits = next_bits(source);
 	while (bits >= limit);

@@ -16,9 +16,13 @@
 
 #include "base/typekind.h"
 
-#define DOUBLE_WHOLE (INT64CONST(1) << 53) /* up to here a double holds every whole number */
+/* A double holds every whole number up to here. */
+#define DOUBLE_WHOLE (INT64CONST(1) << 53)
 
-/* Can a double hold this number so that the shortest way to print it gives it back? */
+/*
+ * Return true if the shortest text of the nearest double is the number itself: if it has
+ * at most DBL_DIG digits.
+ */
 static bool
 fits_double(const char *number)
 {
@@ -38,6 +42,7 @@ fits_double(const char *number)
 	return digits <= DBL_DIG;
 }
 
+/* Return a numeric as a double, and note in its column if it was rounded. */
 static double
 numeric_value(ReleaseColumn *column, Datum value)
 {
@@ -48,6 +53,7 @@ numeric_value(ReleaseColumn *column, Datum value)
 	return DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(text)));
 }
 
+/* Return an integer as a double, and note in its column if it was rounded. */
 static double
 integer_value(ReleaseColumn *column, int64 value)
 {
@@ -56,7 +62,7 @@ integer_value(ReleaseColumn *column, int64 value)
 	return (double) value;
 }
 
-/* A value of a column's as a number on its line. */
+/* Return a value as a number on its column's line. */
 double
 release_number(ReleaseColumn *column, Datum value, Oid type)
 {
@@ -74,6 +80,7 @@ release_number(ReleaseColumn *column, Datum value, Oid type)
 	}
 }
 
+/* Return true if a number on a column's line stands for an infinite value or NaN. */
 bool
 release_is_infinite(const ReleaseColumn *column, double value)
 {

@@ -1,6 +1,7 @@
 /*
  * partition.c
- *		kanon.mondrian, kanon.topdown, kanon.local_recoding.
+ *		kanon.mondrian, kanon.topdown and kanon.local_recoding: releases that partition
+ *		the rows of a source.
  */
 #include "base/kanon.h"
 
@@ -17,18 +18,19 @@ PG_FUNCTION_INFO_V1(kanon_mondrian);
 PG_FUNCTION_INFO_V1(kanon_topdown);
 PG_FUNCTION_INFO_V1(kanon_local_recoding);
 
-/* One call: its rows, ready to be put into groups. */
+/* The state of one call. */
 typedef struct Partitioning
 {
 	Grouping *grouping;
-	GroupRule *rule;
-	int32 *rows;
+	GroupRule *rule; /* that groups must satisfy */
+	int32 *rows;	 /* points, for the algorithm to reorder */
 	int nrows;
-	Groups *groups;
+	Groups *groups; /* the result */
 } Partitioning;
 
+/* Read the arguments and the source, and prepare to put its rows into groups. */
 static void
-start(FunctionCallInfo fcinfo, Partitioning *partitioning, bool ordered)
+partitioning_start(FunctionCallInfo fcinfo, Partitioning *partitioning, bool ordered)
 {
 	GroupingArgs args = {.ordered = ordered};
 
@@ -49,19 +51,24 @@ start(FunctionCallInfo fcinfo, Partitioning *partitioning, bool ordered)
 	partitioning->nrows = partitioning->grouping->points->nrows;
 	partitioning->groups = groups_create(partitioning->nrows);
 	partitioning->rows = palloc_extended((Size) partitioning->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
+	Assert(partitioning->nrows >= args.k);
 	for (int i = 0; i < partitioning->nrows; i++)
 		partitioning->rows[i] = i;
 	progress_phase(PHASE_GROUPING, partitioning->nrows);
 }
 
+/* Return the groups. */
 static void
-finish(FunctionCallInfo fcinfo, const Partitioning *partitioning)
+partitioning_finish(FunctionCallInfo fcinfo, const Partitioning *partitioning)
 {
 	grouping_return(fcinfo, partitioning->grouping, partitioning->groups);
 	progress_end();
 }
 
-/* mondrian(source, id, quasi_ids, k, sensitive, l, split) -> (id, grp, box) */
+/*
+ * Partition the rows by Mondrian: mondrian(source, id, quasi_ids, k, sensitive, l, split)
+ * -> (id, grp, box).
+ */
 Datum
 kanon_mondrian(PG_FUNCTION_ARGS)
 {
@@ -69,14 +76,14 @@ kanon_mondrian(PG_FUNCTION_ARGS)
 	Partitioning partitioning;
 	CutPlan plan = {.strategy = gain ? CUT_GAIN : CUT_MEDIAN, .report = progress_done};
 
-	start(fcinfo, &partitioning, false);
+	partitioning_start(fcinfo, &partitioning, false);
 	plan.rule = partitioning.rule;
 	cuttree_groups(cuttree_build(&plan, partitioning.rows, partitioning.nrows), plan.rule, partitioning.groups);
-	finish(fcinfo, &partitioning);
+	partitioning_finish(fcinfo, &partitioning);
 	return (Datum) 0;
 }
 
-/* topdown(source, id, quasi_ids, k, sensitive, l, seed) -> (id, grp, box) */
+/* Partition the rows by TopDown: topdown(source, id, quasi_ids, k, sensitive, l, seed) -> (id, grp, box). */
 Datum
 kanon_topdown(PG_FUNCTION_ARGS)
 {
@@ -84,13 +91,16 @@ kanon_topdown(PG_FUNCTION_ARGS)
 	pg_prng_state random;
 
 	pg_prng_seed(&random, (uint64) argument_int(fcinfo, 6, "seed"));
-	start(fcinfo, &partitioning, true);
+	partitioning_start(fcinfo, &partitioning, true);
 	topdown_groups(partitioning.rule, &random, partitioning.rows, partitioning.nrows, partitioning.groups, progress_done);
-	finish(fcinfo, &partitioning);
+	partitioning_finish(fcinfo, &partitioning);
 	return (Datum) 0;
 }
 
-/* local_recoding(source, id, quasi_ids, k, sensitive, l, block_size) -> (id, grp, box) */
+/*
+ * Partition the rows by local recoding: local_recoding(source, id, quasi_ids, k,
+ * sensitive, l, block_size) -> (id, grp, box).
+ */
 Datum
 kanon_local_recoding(PG_FUNCTION_ARGS)
 {
@@ -101,8 +111,8 @@ kanon_local_recoding(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("block_size is %d, but a block has at least one row", block_size)));
-	start(fcinfo, &partitioning, true);
+	partitioning_start(fcinfo, &partitioning, true);
 	local_groups(partitioning.rule, block_size, partitioning.rows, partitioning.nrows, partitioning.groups, progress_done);
-	finish(fcinfo, &partitioning);
+	partitioning_finish(fcinfo, &partitioning);
 	return (Datum) 0;
 }

@@ -1,9 +1,9 @@
 /*
  * places.c
- *		Where words stand on a column's line.
+ *		The places of words on a column's line.
  *
- * Leaves of a tree stand in its order, words that it does not know behind them,
- * words without hierarchy in the order of bytes.
+ * Leaves of a tree stand in the order of the tree, words that it does not know behind
+ * them, and words without a hierarchy in the order of bytes.
  */
 #include "base/kanon.h"
 
@@ -19,25 +19,28 @@
 #include "hierarchy/tree.h"
 #include "release/common/input.h"
 
-/* A word's place: that of its leaf, or behind all leaves in the order of bytes. */
+/* A word and its place. */
 typedef struct WordPlace
 {
 	const char *word;
-	int32 code;
-	int32 leaf;
-	int npath; /* a computed hierarchy's nodes over the word, the highest first, */
-	int *path; /* each known by the first word that is below it; then the word itself */
+	int32 code; /* of the word, in the order of arrival */
+	int32 leaf; /* its place in the tree; PG_INT32_MAX if it is no leaf */
+
+	/* The nodes of a computed hierarchy over the word, the highest first, then the word itself. */
+	int npath;
+	int *path; /* a node is given by the first word that is below it */
 } WordPlace;
 
 /* A node of a computed hierarchy, by its text. */
 typedef struct NodeWord
 {
 	const char *text;
-	int first; /* the first word that is below it */
+	int first; /* place of the first word that is below it */
 } NodeWord;
 
+/* Order by the place in the tree, words without one by their bytes: a qsort comparator. */
 static int
-compare_places(const void *left, const void *right)
+compare_word_places(const void *left, const void *right)
 {
 	const WordPlace *a = left;
 	const WordPlace *b = right;
@@ -47,8 +50,9 @@ compare_places(const void *left, const void *right)
 	return strcmp(a->word, b->word);
 }
 
+/* Order by the nodes over the words: a qsort comparator. */
 static int
-compare_paths(const void *left, const void *right)
+compare_word_paths(const void *left, const void *right)
 {
 	const WordPlace *a = left;
 	const WordPlace *b = right;
@@ -61,7 +65,7 @@ compare_paths(const void *left, const void *right)
 	return a->npath - b->npath;
 }
 
-/* The path of a word, from the word up; then it is turned around. */
+/* Find the path of a word: climb from the word up, then turn the path around. */
 static void
 find_path(Dgh *dgh, WordPlace *place, int index, Interner *nodes)
 {
@@ -87,6 +91,7 @@ find_path(Dgh *dgh, WordPlace *place, int index, Interner *nodes)
 		place->path[place->npath++] = ((NodeWord *) interner_record(nodes, node))->first;
 		value = dgh_climb(dgh, value, 1, &at_root);
 	}
+	Assert(place->npath <= dgh->height + 2);
 	for (int low = 0, high = place->npath - 1; low < high; low++, high--)
 	{
 		int step = place->path[low];
@@ -97,9 +102,10 @@ find_path(Dgh *dgh, WordPlace *place, int index, Interner *nodes)
 }
 
 /*
- * In the order of bytes, words that a computed hierarchy does not know may stand
- * between words of one of its nodes.  A node is published as a whole, so it has
- * to be one stretch.
+ * Bring the words below each node of a computed hierarchy together.
+ *
+ * In the order of bytes, words that the hierarchy does not know may stand between words of
+ * a node.  A node is published as a whole, so its words must be one stretch.
  */
 static void
 gather_nodes(Dgh *dgh, WordPlace *places, int count)
@@ -111,9 +117,10 @@ gather_nodes(Dgh *dgh, WordPlace *places, int count)
 		CHECK_FOR_INTERRUPTS();
 		find_path(dgh, &places[i], i, nodes);
 	}
-	qsort(places, count, sizeof(WordPlace), compare_paths);
+	qsort(places, count, sizeof(WordPlace), compare_word_paths);
 }
 
+/* Return the words in the order of their places. */
 static WordPlace *
 list_words(const Interner *words, Dgh *dgh)
 {
@@ -130,12 +137,13 @@ list_words(const Interner *words, Dgh *dgh)
 		places[code].code = code;
 		places[code].leaf = leaf ? tree->lo[node] : PG_INT32_MAX;
 	}
-	qsort(places, words->count, sizeof(WordPlace), compare_places);
+	qsort(places, words->count, sizeof(WordPlace), compare_word_places);
 	if (dgh && !tree)
 		gather_nodes(dgh, places, words->count);
 	return places;
 }
 
+/* Replace a column's codes of words by places, and list the words by place. */
 void
 release_place_words(ReleaseSource *source, ReleaseColumn *column, const Interner *words)
 {
@@ -157,8 +165,10 @@ release_place_words(ReleaseSource *source, ReleaseColumn *column, const Interner
 			places[i].leaf = column->nwords;
 			column->words[column->nwords++] = places[i].word;
 		}
+		Assert(places[i].leaf >= 0 && places[i].leaf < column->nwords);
 		place_of[places[i].code] = places[i].leaf;
 	}
+	Assert(column->nwords <= nleaves + words->count);
 	for (int row = 0; row < source->nrows; row++)
 	{
 		if (!isnan(column->values[row]))

@@ -1,6 +1,6 @@
 /*
  * places.h
- *		Where words stand on a column's line.
+ *		The places of words on a column's line.
  */
 #ifndef KANON_RELEASE_PLACES_H
 #define KANON_RELEASE_PLACES_H
@@ -8,7 +8,7 @@
 #include "base/interner.h"
 #include "release/common/input.h"
 
-/* Replaces a column's codes of first sight by places, and lists the words in their order. */
+/* Replace a column's codes of words, in the order of arrival, by places, and list the words by place. */
 extern void release_place_words(ReleaseSource *source, ReleaseColumn *column, const Interner *words);
 
 #endif

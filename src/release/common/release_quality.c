@@ -1,11 +1,11 @@
 /*
  * release_quality.c
- *		kanon.release_quality: what a release says about its rows, by the sizes of
- *		its groups and the extents of its boxes.
+ *		kanon.release_quality: the measures of a release, by the sizes of its groups and
+ *		the extents of its boxes.
  *
- * Extents are taken from the published values, not from what made them, so that
- * any release can be measured.  A single value has extent 0, a node the number
- * of leaves below it, everything the width of the column.
+ * Extents are taken from the published values, not from the algorithm that made them, so
+ * that any release can be measured.  A single value has extent 0, a node the number of
+ * leaves below it, and everything the width of the column.
  */
 #include "base/kanon.h"
 
@@ -32,38 +32,40 @@ PG_FUNCTION_INFO_V1(kanon_release_quality);
 
 #define FETCH_ROWS 10000
 
-/* A loss in the columns' own units, and with every column's width as 1. */
+/* A sum of extents. */
 typedef struct Loss
 {
-	double raw;
-	double normalized;
+	double raw;		   /* in the columns' own units */
+	double normalized; /* with every column's width as 1 */
 } Loss;
 
+/* A group of the release. */
 typedef struct GroupCount
 {
 	const char *name; /* grp as text */
 	int64 rows;
-	int64 own;
+	int64 own; /* rows that are in the source */
 } GroupCount;
 
-typedef struct Quality
+/* The state of measuring a release. */
+typedef struct ReleaseQuality
 {
 	ReleaseSource *source;
-	double *widths;
+	double *widths;	  /* per quasi-identifier */
 	Interner *ids;	  /* of the source; the code of an identifier is its row */
-	bool *met;		  /* per row of the source */
+	bool *met;		  /* per row of the source: it is in the release */
 	Interner *groups; /* its records are GroupCounts */
-	int64 tuples;
-	Loss loss;
+	int64 tuples;	  /* rows of the source in the release */
+	Loss loss;		  /* of all rows so far */
 
-	/* The last box and its loss: the rows of a group follow each other. */
+	/* The box of the last row and its loss; the rows of a group follow each other. */
 	ArrayType *last;
 	Loss last_loss;
-} Quality;
+} ReleaseQuality;
 
-/* Words of the column that a masked code stands for. */
+/* Return the number of the column's words that a masked code stands for; 0 if it is not masked at all. */
 static double
-masked_words(const ReleaseColumn *column, const GenView *view)
+masked_extent(const ReleaseColumn *column, const GenView *view)
 {
 	int count = 0;
 
@@ -77,8 +79,9 @@ masked_words(const ReleaseColumn *column, const GenView *view)
 	return count;
 }
 
+/* Return the number of leaves below a node of the hierarchy as it is now; 0 for a leaf. */
 static double
-node_leaves(const ReleaseColumn *column, Datum value, double width)
+node_extent(const ReleaseColumn *column, Datum value, double width)
 {
 	GenView view;
 
@@ -90,7 +93,7 @@ node_leaves(const ReleaseColumn *column, Datum value, double width)
 	return view.hi - view.lo > 1 ? view.hi - view.lo : 0;
 }
 
-/* How much of a column's width a published value takes. */
+/* Return the extent of a published value, of a column of some width. */
 static double
 value_extent(const ReleaseColumn *column, double width, Datum value)
 {
@@ -104,9 +107,9 @@ value_extent(const ReleaseColumn *column, double width, Datum value)
 		case GEN_LABEL:
 			return 0;
 		case GEN_NODE:
-			return node_leaves(column, value, width);
+			return node_extent(column, value, width);
 		case GEN_PREFIX:
-			return masked_words(column, &view);
+			return masked_extent(column, &view);
 		case GEN_INT:
 		case GEN_NUMERIC:
 		case GEN_DATE:
@@ -117,6 +120,7 @@ value_extent(const ReleaseColumn *column, double width, Datum value)
 	return gen_is_point(&view) ? 0 : gen_double_bound(&view, true) - gen_double_bound(&view, false);
 }
 
+/* Add an extent to a loss. */
 static void
 add_extent(Loss *loss, double extent, double width)
 {
@@ -125,9 +129,9 @@ add_extent(Loss *loss, double extent, double width)
 		loss->normalized += width > 0 ? Min(extent / width, 1) : 1;
 }
 
-/* A single null is a value like any other. */
+/* Return the loss of a box.  NULL is a single value like any other. */
 static Loss
-box_loss(const Quality *quality, ArrayType *box)
+box_loss(const ReleaseQuality *quality, ArrayType *box)
 {
 	Loss loss = {0};
 	Datum *values;
@@ -147,8 +151,9 @@ box_loss(const Quality *quality, ArrayType *box)
 	return loss;
 }
 
+/* Make a box the present one, and compute its loss, unless it is equal to the last one. */
 static void
-remember_box(Quality *quality, Datum datum, MemoryContext context)
+quality_set_box(ReleaseQuality *quality, Datum datum, MemoryContext context)
 {
 	ArrayType *box = DatumGetArrayTypeP(datum);
 	MemoryContext old;
@@ -165,6 +170,10 @@ remember_box(Quality *quality, Datum datum, MemoryContext context)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * Return the width of a column: the number of leaves or words, or the difference of the
+ * greatest and the least number.
+ */
 static double
 column_width(const ReleaseSource *source, const ReleaseColumn *column)
 {
@@ -183,10 +192,11 @@ column_width(const ReleaseSource *source, const ReleaseColumn *column)
 	return greatest > least ? greatest - least : 0;
 }
 
+/* Prepare to measure releases of a source. */
 static void
-start_quality(Quality *quality, ReleaseSource *source)
+quality_start(ReleaseQuality *quality, ReleaseSource *source)
 {
-	memset(quality, 0, sizeof(Quality));
+	memset(quality, 0, sizeof(ReleaseQuality));
 	quality->source = source;
 	quality->widths = palloc(Max(source->nquasi, 1) * sizeof(double));
 	for (int i = 0; i < source->nquasi; i++)
@@ -204,8 +214,9 @@ start_quality(Quality *quality, ReleaseSource *source)
 	quality->groups = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(GroupCount), &interner_copied_texts, NULL);
 }
 
+/* Count a row of the release, (id, grp, box). */
 static void
-count_row(Quality *quality, HeapTuple row, TupleDesc desc, MemoryContext context)
+quality_count_row(ReleaseQuality *quality, HeapTuple row, TupleDesc desc, MemoryContext context)
 {
 	char *id = SPI_getvalue(row, desc, 1);
 	char *group_id = SPI_getvalue(row, desc, 2);
@@ -230,13 +241,14 @@ count_row(Quality *quality, HeapTuple row, TupleDesc desc, MemoryContext context
 	quality->met[source_row] = true;
 	group->own++;
 	quality->tuples++;
-	remember_box(quality, box, context);
+	quality_set_box(quality, box, context);
 	quality->loss.raw += quality->last_loss.raw;
 	quality->loss.normalized += quality->last_loss.normalized;
 }
 
+/* Raise an error unless box is an array of generalized values. */
 static void
-check_type(TupleDesc desc)
+check_box_type(TupleDesc desc)
 {
 	Oid type = get_element_type(TupleDescAttr(desc, 2)->atttypid);
 
@@ -247,8 +259,9 @@ check_type(TupleDesc desc)
 						format_type_be(TupleDescAttr(desc, 2)->atttypid))));
 }
 
+/* Read and count the rows of the release. */
 static void
-read_release(Quality *quality, const char *release, MemoryContext context)
+read_release(ReleaseQuality *quality, const char *release, MemoryContext context)
 {
 	char *query = psprintf("SELECT release.id, release.grp, release.box FROM %s AS release", release_from_item(release));
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
@@ -258,7 +271,7 @@ read_release(Quality *quality, const char *release, MemoryContext context)
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the release: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	check_type(portal->tupDesc);
+	check_box_type(portal->tupDesc);
 	do
 	{
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
@@ -266,7 +279,7 @@ read_release(Quality *quality, const char *release, MemoryContext context)
 		{
 			MemoryContext old = MemoryContextSwitchTo(work);
 
-			count_row(quality, SPI_tuptable->vals[i], SPI_tuptable->tupdesc, context);
+			quality_count_row(quality, SPI_tuptable->vals[i], SPI_tuptable->tupdesc, context);
 			MemoryContextSwitchTo(old);
 			MemoryContextReset(work);
 		}
@@ -277,9 +290,9 @@ read_release(Quality *quality, const char *release, MemoryContext context)
 	SPI_cursor_close(portal);
 }
 
-/* A row of the source that is not in the release says nothing at all. */
+/* Charge rows of the source that are not in the release as if everything had been published for them. */
 static void
-charge_missing(Quality *quality, double *dm)
+charge_missing(ReleaseQuality *quality, double *dm)
 {
 	for (int row = 0; row < quality->source->nrows; row++)
 	{
@@ -291,8 +304,9 @@ charge_missing(Quality *quality, double *dm)
 	}
 }
 
+/* Return the measures as a row of kanon.release_quality. */
 static Datum
-quality_row(FunctionCallInfo fcinfo, Quality *quality)
+release_quality_row(FunctionCallInfo fcinfo, ReleaseQuality *quality)
 {
 	TupleDesc desc;
 	int ngroups = quality->groups->count;
@@ -326,13 +340,16 @@ quality_row(FunctionCallInfo fcinfo, Quality *quality)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* release_quality(source, id, quasi_ids, release) -> (tuples, groups, min_group, avg_group, ncp, ncp_normalized, dm) */
+/*
+ * Measure a release: release_quality(source, id, quasi_ids, release) -> (tuples, groups,
+ * min_group, avg_group, ncp, ncp_normalized, dm).
+ */
 Datum
 kanon_release_quality(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ReleaseSource *source = release_open(PG_GETARG_JSONB_P(2));
-	Quality quality;
+	ReleaseQuality quality;
 
 	if (source->nquasi == 0)
 		ereport(ERROR,
@@ -341,12 +358,12 @@ kanon_release_quality(PG_FUNCTION_ARGS)
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);
 	release_read(source, argument_text(fcinfo, 0, "source"), argument_text(fcinfo, 1, "id"));
-	start_quality(&quality, source);
+	quality_start(&quality, source);
 	progress_phase(PHASE_CHECKING, source->nrows);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	read_release(&quality, argument_text(fcinfo, 3, "release"), context);
 	SPI_finish();
 	progress_end();
-	PG_RETURN_DATUM(quality_row(fcinfo, &quality));
+	PG_RETURN_DATUM(release_quality_row(fcinfo, &quality));
 }

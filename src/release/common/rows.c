@@ -1,6 +1,6 @@
 /*
  * rows.c
- *		Groups as rows of a result.
+ *		The rows of a result: groups with their identifiers and boxes.
  */
 #include "base/kanon.h"
 
@@ -20,14 +20,14 @@
 #include "hierarchy/generalized.h"
 #include "release/common/input.h"
 
-/* Everything, as the column's hierarchy calls it. */
+/* Return the value that covers a whole column: the root of its hierarchy, if it has one. */
 static Datum
 everything(const ReleaseColumn *column)
 {
 	return column->dgh ? dgh_root(column->dgh) : gen_any(0);
 }
 
-/* A box taken apart; returns the number of its values. */
+/* Take a box apart, and return the number of its values. */
 int
 box_values(ArrayType *box, Datum **values, bool **nulls)
 {
@@ -42,8 +42,10 @@ box_values(ArrayType *box, Datum **values, bool **nulls)
 }
 
 /*
- * The box around some rows as an array of generalized values.  Null is a value of
- * its own: where all are null the box has null, where some are, everything.
+ * Return the box around some rows as an array of generalized values.
+ *
+ * NULL is a value of its own: where it is the value of all rows the box has NULL, where it
+ * is the value of some rows the box has everything.
  */
 Datum
 grouping_box(const Grouping *grouping, const int32 *rows, int count, Oid type)
@@ -58,6 +60,7 @@ grouping_box(const Grouping *grouping, const int32 *rows, int count, Oid type)
 	bool by_value;
 	char alignment;
 
+	Assert(count > 0 && ncolumns <= grouping->source->ncolumns);
 	bounds_of(points, box, rows, count);
 	for (int i = 0; i < ncolumns; i++)
 	{
@@ -72,8 +75,8 @@ grouping_box(const Grouping *grouping, const int32 *rows, int count, Oid type)
 }
 
 /*
- * The identifiers of some rows.  They are all over memory: fetched together, the
- * processor waits for many of them at once.
+ * Return the identifiers of some rows.  The identifiers are spread over memory: if they
+ * are fetched together, the processor waits for many of them at once.
  */
 const char **
 grouping_ids(const Grouping *grouping, const int32 *rows, int count)
@@ -85,8 +88,9 @@ grouping_ids(const Grouping *grouping, const int32 *rows, int count)
 	return ids;
 }
 
+/* Return the rows of a group. */
 static void
-return_group(ReturnSetInfo *result, const Grouping *grouping, const Groups *groups, int group)
+grouping_return_group(ReturnSetInfo *result, const Grouping *grouping, const Groups *groups, int group)
 {
 	const int32 *rows = group_rows(groups, group);
 	int count = group_size(groups, group);
@@ -104,7 +108,7 @@ return_group(ReturnSetInfo *result, const Grouping *grouping, const Groups *grou
 	}
 }
 
-/* (id, grp, box) for every row, group by group. */
+/* Return (id, grp, box) for every row, group by group. */
 void
 grouping_return(FunctionCallInfo fcinfo, const Grouping *grouping, const Groups *groups)
 {
@@ -116,7 +120,7 @@ grouping_return(FunctionCallInfo fcinfo, const Grouping *grouping, const Groups 
 		MemoryContext old = MemoryContextSwitchTo(work);
 
 		CHECK_FOR_INTERRUPTS();
-		return_group((ReturnSetInfo *) fcinfo->resultinfo, grouping, groups, group);
+		grouping_return_group((ReturnSetInfo *) fcinfo->resultinfo, grouping, groups, group);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 		progress_done(groups->ends[group]);

@@ -18,10 +18,10 @@
 #include "hierarchy/tree.h"
 #include "release/common/input.h"
 
-/* A row by its identifier: the first bytes decide most comparisons. */
+/* A row to sort by its identifier. */
 typedef struct IdKey
 {
-	uint64 prefix;
+	uint64 prefix; /* the identifier's first bytes, big-endian: they decide most comparisons */
 	const char *id;
 	int32 row;
 } IdKey;
@@ -34,7 +34,7 @@ typedef struct IdKey
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Rows from first on, in the order of identifiers, byte by byte. */
+/* Order the rows from first on by identifiers, byte by byte. */
 static void
 order_rows(const ReleaseSource *source, int first, int count, int32 *rows)
 {
@@ -56,6 +56,10 @@ order_rows(const ReleaseSource *source, int first, int count, int32 *rows)
 	pfree(keys);
 }
 
+/*
+ * Return the rows of a source in the order in which they become points: as read, or by
+ * identifiers, rows of the source itself first.
+ */
 static int32 *
 choose_rows(const ReleaseSource *source, bool ordered)
 {
@@ -75,12 +79,13 @@ choose_rows(const ReleaseSource *source, bool ordered)
 typedef struct WordNodes
 {
 	int count;
-	int32 *parent;
-	int32 *lo;
+	int32 *parent; /* -1 before it is known, and for the root */
+	int32 *lo;	   /* the words from lo to before hi are below the node */
 	int32 *hi;
-	Datum *values;
+	Datum *values; /* of the hierarchy */
 } WordNodes;
 
+/* Add a node, and return its number. */
 static int32
 add_word_node(WordNodes *nodes, int32 lo, int32 hi, Datum value)
 {
@@ -91,7 +96,10 @@ add_word_node(WordNodes *nodes, int32 lo, int32 hi, Datum value)
 	return nodes->count++;
 }
 
-/* Puts parents over the nodes of one level; words that have reached the root are below it. */
+/*
+ * Put parents over the nodes of one level; nodes whose parent is the root of the hierarchy
+ * go below the given root.
+ */
 static void
 add_level(Dgh *dgh, WordNodes *nodes, int32 first, int32 end, int32 root)
 {
@@ -114,9 +122,11 @@ add_level(Dgh *dgh, WordNodes *nodes, int32 first, int32 end, int32 root)
 }
 
 /*
- * The words of a column that a computed hierarchy climbs from stand in order of
- * bytes, so that most of its nodes are stretches of them.  One that is not is
- * taken for several; that costs quality, not truth: boxes are made by climbing.
+ * Make the tree of a line from a computed hierarchy.
+ *
+ * The words that the hierarchy climbs from stand in the order of bytes, so that most of
+ * its nodes are stretches of them.  A node that is not becomes several nodes, which costs
+ * quality, and nothing else: boxes are made by climbing.
  */
 static void
 climb_words(const ReleaseColumn *column, Line *line)
@@ -142,6 +152,7 @@ climb_words(const ReleaseColumn *column, Line *line)
 		add_level(column->dgh, &nodes, first, end, root);
 		first = end;
 	}
+	Assert((Size) nodes.count <= room);
 	line->nleaves = column->nwords;
 	line->parent = nodes.parent;
 	line->lo = nodes.lo;
@@ -149,6 +160,7 @@ climb_words(const ReleaseColumn *column, Line *line)
 	line->leaf = leaves;
 }
 
+/* Set the scale of a line of numbers: half its extent is 1. */
 static void
 measure_numbers(const ReleaseColumn *column, int nrows, Line *line)
 {
@@ -162,12 +174,13 @@ measure_numbers(const ReleaseColumn *column, int nrows, Line *line)
 		if (column->values[i] > greatest)
 			greatest = column->values[i];
 	}
-	/* Where all are equal, or next to it, nothing has an extent. */
+	/* If all values are equal, or nearly so, nothing has an extent. */
 	line->scale = greatest > least ? 1 / (greatest / 2 - least / 2) : 0;
 	if (isinf(line->scale))
 		line->scale = 0;
 }
 
+/* Make the line of a column. */
 static void
 make_line(const ReleaseSource *source, const ReleaseColumn *column, Line *line)
 {
@@ -187,10 +200,11 @@ make_line(const ReleaseSource *source, const ReleaseColumn *column, Line *line)
 	line_prepare(line);
 }
 
-/* Null is infinity; there is one zero. */
+/* Set the values of the points: NULL becomes infinity, and negative zero becomes zero. */
 static void
 fill_points(const ReleaseSource *source, const int32 *row_of, Points *points)
 {
+	Assert(points->nrows == source->nrows && points->ncolumns == source->nquasi);
 	for (int column = 0; column < points->ncolumns; column++)
 	{
 		const double *values = source->columns[column].values;
@@ -205,6 +219,7 @@ fill_points(const ReleaseSource *source, const int32 *row_of, Points *points)
 	}
 }
 
+/* Set the sensitive values of the points; raise an error if there are fewer than l. */
 static void
 fill_sensitive(const Grouping *grouping, int l)
 {
@@ -217,6 +232,7 @@ fill_sensitive(const Grouping *grouping, int l)
 	{
 		double value = column->values[grouping->row_of[i]];
 
+		Assert(isnan(value) || (value >= 0 && value < column->nwords));
 		points->sensitive[i] = isnan(value) ? -1 : (int32) value;
 	}
 	if (column->nwords < l)
@@ -226,6 +242,7 @@ fill_sensitive(const Grouping *grouping, int l)
 				 errdetail("Null does not count.")));
 }
 
+/* Raise an error if there is no quasi-identifier, or if one is sensitive. */
 void
 grouping_check_columns(const GroupingArgs *args, const ReleaseSource *source)
 {
@@ -242,8 +259,9 @@ grouping_check_columns(const GroupingArgs *args, const ReleaseSource *source)
 	}
 }
 
+/* Raise an error if there are too few rows. */
 static void
-check_rows(const GroupingArgs *args, const ReleaseSource *source)
+grouping_check_rows(const GroupingArgs *args, const ReleaseSource *source)
 {
 	if (args->public_source && source->nown == 0)
 		ereport(ERROR,
@@ -256,6 +274,7 @@ check_rows(const GroupingArgs *args, const ReleaseSource *source)
 						args->public_source ? " and the public table have together" : " has", source->nrows)));
 }
 
+/* Make points of a source that has been read. */
 Grouping *
 grouping_of(ReleaseSource *source, bool ordered)
 {
@@ -273,6 +292,7 @@ grouping_of(ReleaseSource *source, bool ordered)
 	return grouping;
 }
 
+/* Read a source, and the public one below it, and make points of them. */
 Grouping *
 grouping_read(const GroupingArgs *args)
 {
@@ -284,7 +304,7 @@ grouping_read(const GroupingArgs *args)
 	if (args->sensitive)
 		release_add_column(source, args->sensitive, NULL, false)->as_words = true;
 	release_read_joined(source, args->source, args->public_source, args->id);
-	check_rows(args, source);
+	grouping_check_rows(args, source);
 
 	grouping = grouping_of(source, args->ordered);
 	if (args->sensitive)

@@ -1,11 +1,11 @@
 /*
  * box_share.c
- *		kanon.box_share: how much of a published box lies in a range, if all that
- *		it stands for is equally likely.
+ *		kanon.box_share: the share of a published box that lies in a range, if all
+ *		values that the box stands for are equally likely.
  *
- * kanon.kja_count adds these shares up.  A range is given by numbers: for a tree
- * whose leaves are numbers these are compared with the leaves, for any other
- * with their positions from 0 on, for dates they count days from 2000-01-01.
+ * kanon.kja_count adds these shares up.  A range is given by numbers: for a tree whose
+ * leaves are numbers, they are compared with the leaves; for any other tree, with the
+ * positions of the leaves from 0 on; for dates, they count days from 2000-01-01.
  */
 #include "base/kanon.h"
 
@@ -23,43 +23,48 @@
 
 PG_FUNCTION_INFO_V1(kanon_box_share);
 
-/* [from, to) on one column; infinite where not bounded. */
+/* [from, to) on one column; infinite where it has no bound. */
 typedef struct Range
 {
 	double from;
 	double to;
 } Range;
 
+/* Return a numeric as a double. */
 static double
 to_double(Numeric number)
 {
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(number)));
 }
 
+/* Return the length of the intersection of [lo, hi] and a range. */
 static double
 overlap(double lo, double hi, Range range)
 {
 	return Max(0, Min(hi, range.to) - Max(lo, range.from));
 }
 
+/* Return the share of an interval that lies in a range. */
 static double
-interval_share(const GenView *view, Range range)
+range_interval_share(const GenView *view, Range range)
 {
 	double lo = gen_double_bound(view, false);
 	double hi = gen_double_bound(view, true);
 
 	if (lo == hi)
 		return range.from <= lo && lo < range.to ? 1 : 0;
-	/* Nothing is known about the width of an open interval. */
+	/* An unbounded interval has no width to take a share of; all of it is counted. */
 	return isinf(hi - lo) ? 1 : overlap(lo, hi, range) / (hi - lo);
 }
 
+/* Return the share of a tree's leaves, from lo to before hi, that lies in a range. */
 static double
-leaves_share(Dgh *dgh, int32 lo, int32 hi, Range range)
+range_leaves_share(Dgh *dgh, int32 lo, int32 hi, Range range)
 {
 	const TreeOrder *order = tree_order(dgh, LEAVES_AS_NUMBERS, InvalidOid);
 	int count = 0;
 
+	Assert(lo >= 0 && lo < hi && hi <= dgh->tree->nleaves);
 	if (order->before[dgh->tree->nleaves] < dgh->tree->nleaves)
 		return overlap(lo, hi, range) / (hi - lo);
 	for (int32 leaf = lo; leaf < hi; leaf++)
@@ -67,31 +72,35 @@ leaves_share(Dgh *dgh, int32 lo, int32 hi, Range range)
 		GenView number;
 
 		gen_view(order->points[leaf], &number);
-		count += interval_share(&number, range) > 0 ? 1 : 0;
+		count += range_interval_share(&number, range) > 0 ? 1 : 0;
 		gen_view_free(&number);
 	}
 	return (double) count / (hi - lo);
 }
 
-/* Everything, or a node by the hierarchy as it is now. */
+/*
+ * Return the share of a node of the hierarchy as it is now, or of the value that covers
+ * everything, that lies in a range.
+ */
 static double
-node_share(Datum value, const GenView *view, Range range)
+range_node_share(Datum value, const GenView *view, Range range)
 {
 	Dgh *dgh = view->dgh > 0 ? dgh_find_by_id(view->dgh) : NULL;
 	GenView node = *view;
 
-	/* Everything without a hierarchy has no width; it is counted in. */
+	/* Without a hierarchy the value has no width to take a share of; all of it is counted. */
 	if (dgh == NULL || dgh->tree == NULL || dgh->tree->nleaves == 0)
 		return 1;
 	if (view->kind == GEN_ANY)
-		return leaves_share(dgh, 0, dgh->tree->nleaves, range);
+		return range_leaves_share(dgh, 0, dgh->tree->nleaves, range);
 	gen_view(dgh_resolve(dgh, value), &node);
 	/* A word that the tree does not know is no leaf. */
-	return node.lo < node.hi ? leaves_share(dgh, node.lo, node.hi, range) : 0;
+	return node.lo < node.hi ? range_leaves_share(dgh, node.lo, node.hi, range) : 0;
 }
 
+/* Return the share of a generalized value that lies in a range. */
 static double
-value_share(Datum value, Range range)
+range_value_share(Datum value, Range range)
 {
 	GenView view;
 	const char *text;
@@ -99,9 +108,9 @@ value_share(Datum value, Range range)
 
 	gen_view(value, &view);
 	if (GEN_IS_INTERVAL(&view))
-		return interval_share(&view, range);
+		return range_interval_share(&view, range);
 	if (view.kind == GEN_ANY || view.kind == GEN_NODE)
-		return node_share(value, &view, range);
+		return range_node_share(value, &view, range);
 	text = gen_text(&view, &len);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -109,7 +118,7 @@ value_share(Datum value, Range range)
 			 errhint("Leave the column out of the range: null in lo and hi.")));
 }
 
-/* The elements of an array of numbers, null as infinity. */
+/* Return the elements of an array of numbers, NULL as infinity. */
 static double *
 read_bounds(ArrayType *array, int count, const char *name, double missing)
 {
@@ -128,7 +137,10 @@ read_bounds(ArrayType *array, int count, const char *name, double missing)
 	return bounds;
 }
 
-/* box_share(box kanon.generalized[], lo numeric[], hi numeric[]) */
+/*
+ * Return the share of a box that lies in a range: box_share(box kanon.generalized[], lo
+ * numeric[], hi numeric[]).
+ */
 Datum
 kanon_box_share(PG_FUNCTION_ARGS)
 {
@@ -146,8 +158,8 @@ kanon_box_share(PG_FUNCTION_ARGS)
 
 		if (isinf(range.from) && isinf(range.to))
 			continue;
-		/* Null is in no range. */
-		share *= nulls[i] ? 0 : value_share(values[i], range);
+		/* NULL is in no range. */
+		share *= nulls[i] ? 0 : range_value_share(values[i], range);
 	}
 	PG_RETURN_FLOAT8(share);
 }

@@ -2,10 +2,10 @@
  * publish_kja.c
  *		kanon.publish_kja: a k-join-anonymous release as two tables.
  *
- * <name>_jat has the generalized quasi-identifiers of microdata and public rows
- * and their sensitive group; <name>_si the sensitive values of each sensitive
- * group.  Nothing else is written, and both in random order, so that neither the
- * columns nor the place of a row tell which rows are microdata.
+ * <name>_jat has the generalized quasi-identifiers of microdata and public rows and their
+ * sensitive group; <name>_si the sensitive values of each sensitive group.  Nothing else
+ * is written, and both tables are in random order, so that neither the columns nor the
+ * place of a row tell which rows are microdata.
  */
 #include "base/kanon.h"
 
@@ -24,22 +24,26 @@
 
 PG_FUNCTION_INFO_V1(kanon_publish_kja);
 
-/* Arguments 1 to 10 are those of kanon.kja. */
+/* Arguments 1 to 10 are the arguments of kanon.kja. */
 #define KJA_ARGUMENTS 10
 #define ARG_SENSITIVE 9
 
+/* The two tables, and what they are made from. */
 typedef struct KjaTables
 {
-	char *jat; /* names of the tables, quoted */
-	char *si;
+	char *jat; /* qualified and quoted name */
+	char *si;  /* likewise */
 	const char *from; /* the source as a FROM item */
-	const char *sensitive;
+	const char *sensitive;	/* the sensitive column */
 	ReleaseSource *columns; /* quasi-identifiers in the order of the source */
 } KjaTables;
 
-/* With the schema that it will be made in: a table of this name may be in front of it. */
+/*
+ * Return the name of a table to be made, qualified by the schema that it will be made in,
+ * since another schema on the search path may have a table of this name.
+ */
 static char *
-table_name(RangeVar *name, const char *suffix)
+kja_table_name(RangeVar *name, const char *suffix)
 {
 	char *table = psprintf("%s%s", name->relname, suffix);
 
@@ -51,14 +55,15 @@ table_name(RangeVar *name, const char *suffix)
 	return quote_qualified_identifier(get_namespace_name(RangeVarGetCreationNamespace(name)), table);
 }
 
+/* Run a command, and raise an error unless SPI returns the expected code. */
 static void
-run(const char *command, int expected)
+kja_run(const char *command, int expected)
 {
 	if (SPI_execute(command, false, 0) != expected)
-		elog(ERROR, "could not run \"%s\"", command);
+		elog(ERROR, "could not kja_run \"%s\"", command);
 }
 
-/* Empty tables; the sensitive value keeps its type. */
+/* Create the two tables, empty; the sensitive value keeps its type. */
 static void
 create_tables(const KjaTables *tables)
 {
@@ -69,15 +74,15 @@ create_tables(const KjaTables *tables)
 	for (int i = 0; i < tables->columns->nquasi; i++)
 		appendStringInfo(&command, "%s kanon.generalized, ", quote_identifier(tables->columns->columns[i].name));
 	appendStringInfoString(&command, "sg pg_catalog.int4 NOT NULL)");
-	run(command.data, SPI_OK_UTILITY);
+	kja_run(command.data, SPI_OK_UTILITY);
 
 	resetStringInfo(&command);
 	appendStringInfo(&command, "CREATE TABLE %s AS SELECT 0 AS sg, source.%s AS value FROM %s AS source WITH NO DATA",
 					 tables->si, quote_identifier(tables->sensitive), tables->from);
-	run(command.data, SPI_OK_UTILITY);
+	kja_run(command.data, SPI_OK_UTILITY);
 }
 
-/* The type of the sensitive value, for casting it back from text. */
+/* Return the type of the sensitive value as SQL, to cast it back from text. */
 static char *
 value_type(const KjaTables *tables)
 {
@@ -86,11 +91,14 @@ value_type(const KjaTables *tables)
 						   "AND a.attname OPERATOR(pg_catalog.=) 'value'",
 						   quote_literal_cstr(tables->si));
 
-	run(query, SPI_OK_SELECT);
+	kja_run(query, SPI_OK_SELECT);
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
-/* One statement fills both tables: one reading of the sources, one snapshot. */
+/*
+ * Return the statement that fills both tables: a single one, so that the sources are read
+ * once and in one snapshot.
+ */
 static char *
 filling_command(const KjaTables *tables)
 {
@@ -109,6 +117,7 @@ filling_command(const KjaTables *tables)
 	return command.data;
 }
 
+/* Fill the two tables. */
 static void
 fill_tables(FunctionCallInfo fcinfo, const KjaTables *tables)
 {
@@ -125,7 +134,7 @@ fill_tables(FunctionCallInfo fcinfo, const KjaTables *tables)
 		elog(ERROR, "could not fill the tables of a release");
 }
 
-/* publish_kja(name, <arguments of kja>) */
+/* Publish a k-join-anonymous release: publish_kja(name, <arguments of kja>). */
 Datum
 kanon_publish_kja(PG_FUNCTION_ARGS)
 {
@@ -137,8 +146,8 @@ kanon_publish_kja(PG_FUNCTION_ARGS)
 
 	argument_grouping(fcinfo, 3, &args);
 	tables.sensitive = argument_text(fcinfo, ARG_SENSITIVE, "sensitive");
-	tables.jat = table_name(table, "_jat");
-	tables.si = table_name(table, "_si");
+	tables.jat = kja_table_name(table, "_jat");
+	tables.si = kja_table_name(table, "_si");
 	tables.from = release_from_item(source);
 	tables.columns = release_open(args.quasi_ids);
 	release_describe(tables.columns, source);

@@ -1,7 +1,7 @@
 /*
  * release_kja.c
- *		kanon.kja and kanon.kja_rows: k-join-anonymous groups of the microdata and
- *		of public rows.
+ *		kanon.kja and kanon.kja_rows: k-join-anonymous groups of the microdata and of
+ *		public rows.
  */
 #include "base/kanon.h"
 
@@ -23,7 +23,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_kja);
 
-/* The columns of the result; kanon.kja ends with the box. */
+/* The columns of kanon.kja_rows; kanon.kja ends with the box. */
 enum
 {
 	RESULT_ID,
@@ -36,8 +36,10 @@ enum
 };
 
 /*
- * Refinement groups the microdata alone first.  Direct needs no more than k rows
- * in all; where the microdata has fewer, it is one sensitive group.
+ * Raise an error if the method "refinement" has too few rows.
+ *
+ * Refinement groups the microdata alone first, so it needs k rows of it.  The method
+ * "direct" needs k rows in all: microdata with fewer rows is one sensitive group.
  */
 static void
 check_refinement(const GroupingArgs *args, const Points *points)
@@ -49,8 +51,9 @@ check_refinement(const GroupingArgs *args, const Points *points)
 				 errhint("The method \"direct\" can do with public rows.")));
 }
 
+/* Return the rows of a group. */
 static void
-return_group(ReturnSetInfo *result, const Grouping *grouping, const KjaResult *groups, int group)
+kja_return_group(ReturnSetInfo *result, const Grouping *grouping, const KjaResult *groups, int group)
 {
 	const int32 *rows = group_rows(groups->groups, group);
 	int count = group_size(groups->groups, group);
@@ -67,6 +70,7 @@ return_group(ReturnSetInfo *result, const Grouping *grouping, const KjaResult *g
 		int32 row = grouping->row_of[rows[i]];
 		const ReleaseColumn *sensitive = grouping->sensitive;
 
+		Assert(row >= 0 && row < grouping->source->nrows);
 		values[RESULT_ID] = CStringGetTextDatum(ids[i]);
 		values[RESULT_IN_SOURCE] = BoolGetDatum(point_is_own(grouping->points, rows[i]));
 		nulls[RESULT_VALUE] = sensitive == NULL || isnan(sensitive->values[row]);
@@ -76,8 +80,9 @@ return_group(ReturnSetInfo *result, const Grouping *grouping, const KjaResult *g
 	}
 }
 
+/* Return the rows of all groups. */
 static void
-return_groups(FunctionCallInfo fcinfo, const Grouping *grouping, const KjaResult *groups)
+kja_return_groups(FunctionCallInfo fcinfo, const Grouping *grouping, const KjaResult *groups)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon group", ALLOCSET_DEFAULT_SIZES);
 
@@ -87,7 +92,7 @@ return_groups(FunctionCallInfo fcinfo, const Grouping *grouping, const KjaResult
 		MemoryContext old = MemoryContextSwitchTo(work);
 
 		CHECK_FOR_INTERRUPTS();
-		return_group((ReturnSetInfo *) fcinfo->resultinfo, grouping, groups, group);
+		kja_return_group((ReturnSetInfo *) fcinfo->resultinfo, grouping, groups, group);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
 		progress_done(groups->groups->ends[group]);
@@ -96,8 +101,9 @@ return_groups(FunctionCallInfo fcinfo, const Grouping *grouping, const KjaResult
 }
 
 /*
- * kja(source, public, id, quasi_ids, k, algorithm, method, seed, sensitive, l)
- *   -> (id, in_source, grp, sg, box); kja_rows: and the sensitive value
+ * Make a k-join-anonymous release: kja(source, public, id, quasi_ids, k, algorithm,
+ * method, seed, sensitive, l) -> (id, in_source, grp, sg, box). It is kja_rows as well,
+ * which also returns the sensitive value.
  */
 Datum
 kanon_kja(PG_FUNCTION_ARGS)
@@ -125,7 +131,7 @@ kanon_kja(PG_FUNCTION_ARGS)
 	plan.l = args.l;
 	plan.report = progress_done;
 	progress_phase(PHASE_GROUPING, grouping->points->nrows);
-	return_groups(fcinfo, grouping, kja_groups(&plan));
+	kja_return_groups(fcinfo, grouping, kja_groups(&plan));
 	progress_end();
 	return (Datum) 0;
 }
