@@ -1,6 +1,6 @@
 /*
  * clusters.c
- *		Clusters: groups that rows come to and go from.
+ *		Clusters: groups whose rows can come and go.
  */
 #include "base/kanon.h"
 
@@ -12,12 +12,14 @@
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
+/* Return room for count rows. */
 static int32 *
 alloc_rows(int count)
 {
 	return palloc_extended(Max((Size) count, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
 }
 
+/* Return the groups of a list, from first on, as clusters. */
 ClusterSet *
 clusters_load(GroupRule *rule, const Groups *groups, int first)
 {
@@ -26,6 +28,7 @@ clusters_load(GroupRule *rule, const Groups *groups, int first)
 	ClusterSet *set = palloc0(sizeof(ClusterSet));
 	int32 start = group_start(groups, first);
 
+	Assert(first >= 0 && first <= groups->ngroups);
 	set->context = context;
 	set->points = rule->points;
 	set->rule = rule;
@@ -48,6 +51,7 @@ clusters_load(GroupRule *rule, const Groups *groups, int first)
 	return set;
 }
 
+/* Put the clusters that are not gone in the place of the groups from first on, and free the set. */
 void
 clusters_store(ClusterSet *set, Groups *groups, int first)
 {
@@ -60,7 +64,7 @@ clusters_store(ClusterSet *set, Groups *groups, int first)
 	MemoryContextDelete(set->context);
 }
 
-/* Puts a cluster's rows, all but one entry's, into scratch; returns their number. */
+/* Copy the rows of a cluster's entries, but for one entry, to set->scratch, and return their number. */
 int
 cluster_rows(const ClusterSet *set, int cluster, int32 skipped_entry)
 {
@@ -74,12 +78,14 @@ cluster_rows(const ClusterSet *set, int cluster, int32 skipped_entry)
 	return count;
 }
 
+/* Add an entry at the end of a cluster. */
 void
 cluster_append(ClusterSet *set, int cluster, int32 entry)
 {
 	Cluster *into = &set->clusters[cluster];
 	double *box = cluster_bounds(set, cluster);
 
+	Assert(entry >= 0 && entry < set->nentries);
 	set->next[entry] = -1;
 	if (into->size == 0)
 	{
@@ -97,14 +103,19 @@ cluster_append(ClusterSet *set, int cluster, int32 entry)
 	into->loss = bounds_loss(set->points, box);
 }
 
+/* Take an entry out of its cluster, whose box may shrink. */
 void
 cluster_remove(ClusterSet *set, int cluster, int32 entry)
 {
 	Cluster *from = &set->clusters[cluster];
 	int32 before = -1;
 
+	Assert(from->size > 0);
 	for (int32 at = from->head; at != entry; at = set->next[at])
+	{
+		Assert(at >= 0);
 		before = at;
+	}
 	if (before < 0)
 		from->head = set->next[entry];
 	else
@@ -120,7 +131,7 @@ cluster_remove(ClusterSet *set, int cluster, int32 entry)
 	}
 }
 
-/* All rows of one cluster go to another, and it is gone. */
+/* Move all entries of a cluster to another; the first cluster is gone. */
 void
 cluster_join(ClusterSet *set, int into, int from)
 {
@@ -129,6 +140,7 @@ cluster_join(ClusterSet *set, int into, int from)
 	double *box = cluster_bounds(set, into);
 	const double *other = cluster_bounds(set, from);
 
+	Assert(into != from && target->size > 0 && source->size > 0);
 	for (int i = 0; i < set->points->ncolumns; i++)
 	{
 		int upper = set->points->ncolumns + i;

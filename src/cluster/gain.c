@@ -2,19 +2,21 @@
  * gain.c
  *		The cut of a cell that lowers the loss of its rows most.
  *
- * Every column and every place between two different values is considered.  The
- * loss on either side is that of the smallest box around its rows, by nodes
- * where the column has a tree, so that cuts fall between nodes by themselves.
+ * Every column and every place between two different values is considered.  The loss on
+ * either side is that of the smallest box around its rows.  Where the column has a tree,
+ * the box is made of nodes, so that cuts fall between nodes by themselves.
  */
 #include "base/kanon.h"
 
-#include "cluster/mondrian.h"
+#include "cluster/gain.h"
 
 #include "miscadmin.h"
 
+#include "cluster/mondrian.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
+/* A row, with its value in the column that is searched. */
 typedef struct Ranked
 {
 	double value;
@@ -32,20 +34,20 @@ typedef struct GainSearch
 {
 	const Points *points;
 	GroupRule *rule;
-	int count;
-	int least;
-	Ranked *ranked;
-	int32 *rows;   /* in the order of ranked */
-	double *after; /* loss of the rows from here to the end */
-	Bounds box;
+	int count;		/* rows of the cell */
+	int least;		/* rows that each side needs */
+	Ranked *ranked; /* the rows by their value in the column at hand */
+	int32 *rows;	/* the same, rows only */
+	double *after;	/* per place where the rows can be cut: the loss of the rows from there on */
+	Bounds box;		/* scratch */
 } GainSearch;
 
 /*
- * The fewest rows, from the front or from the back, that keep the rule.  Rows
- * never break it, so bisection finds them.
+ * Return the fewest_rows rows, from the front or from the back, that satisfy k, least and l.
+ * More rows never break the rule, so bisection finds the number.
  */
 static int
-fewest(GainSearch *search, bool back)
+fewest_rows(GainSearch *search, bool back)
 {
 	int lo = Max(search->rule->k, search->least);
 	int hi = search->count;
@@ -64,6 +66,7 @@ fewest(GainSearch *search, bool back)
 	return lo;
 }
 
+/* Sort the rows by their values in a column. */
 static void
 rank_rows(GainSearch *search, const int32 *rows, int column)
 {
@@ -77,18 +80,22 @@ rank_rows(GainSearch *search, const int32 *rows, int column)
 		search->rows[i] = search->ranked[i].row;
 }
 
+/* Return true if the rows can be cut before a place: the values differ there. */
 static bool
 is_border(const GainSearch *search, int place)
 {
 	return search->ranked[place].value != search->ranked[place - 1].value;
 }
 
-/* The least loss over all cuts of the ranked rows, if it is below what is known. */
+/*
+ * Set the split of the ranked rows that has the least loss, if that is below *least_loss;
+ * return false if there is none.
+ */
 static bool
-best_cut(GainSearch *search, double *least_loss, double *split)
+gain_best_cut(GainSearch *search, double *least_loss, double *split)
 {
-	int from = fewest(search, false);
-	int to = search->count - fewest(search, true);
+	int from = fewest_rows(search, false);
+	int to = search->count - fewest_rows(search, true);
 	bool found = false;
 
 	if (from > to)
@@ -119,6 +126,7 @@ best_cut(GainSearch *search, double *least_loss, double *split)
 	return found;
 }
 
+/* Set the cut of a cell's rows that lowers their loss most; return false if there is none. */
 bool
 gain_cut(const CutPlan *plan, int least, int32 *rows, int count, Cut *cut)
 {
@@ -135,11 +143,12 @@ gain_cut(const CutPlan *plan, int least, int32 *rows, int count, Cut *cut)
 	double least_loss = INFINITY;
 	bool found = false;
 
+	Assert(count > 0);
 	for (int column = 0; column < search.points->ncolumns; column++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		rank_rows(&search, rows, column);
-		if (best_cut(&search, &least_loss, &cut->split))
+		if (gain_best_cut(&search, &least_loss, &cut->split))
 		{
 			cut->column = column;
 			found = true;

@@ -8,6 +8,7 @@
 
 #include "utils/memutils.h"
 
+/* Return an empty list with room for nrows rows. */
 Groups *
 groups_create(int nrows)
 {
@@ -20,12 +21,13 @@ groups_create(int nrows)
 	return groups;
 }
 
-/* The rows may be where they belong already. */
+/* Append a group; its rows may be where they belong already. */
 void
 groups_add(Groups *groups, const int32 *rows, int count)
 {
 	int32 start = group_start(groups, groups->ngroups);
 
+	Assert(count >= 0);
 	if (groups->ngroups == groups->capacity)
 	{
 		groups->capacity *= 2;

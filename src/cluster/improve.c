@@ -1,42 +1,48 @@
 /*
  * improve.c
- *		Rearranging groups so that they lose less, by three kinds of steps: a group
- *		is parted by a cut, a row moves to another group, a group is dissolved and
- *		its rows go where they cost least.
+ *		Rearranging groups so that they lose less, by three kinds of steps: a group is
+ *		parted by a cut, a row moves to another group, a group is dissolved and each of
+ *		its rows goes to the group that it costs least in.
  *
- * Every step keeps the rule.  Steps are taken while they pay, up to a number of
+ * Every step keeps the rule.  Steps are taken while they lower the loss, up to a number of
  * rounds; later rounds bring little.
  */
 #include "base/kanon.h"
 
-#include "cluster/clusters.h"
+#include "cluster/improve.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "cluster/clusters.h"
 #include "cluster/groups.h"
 #include "cluster/mondrian.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
+/* The most rounds that are taken. */
 #define MAX_ROUNDS 4
 
-/* A step has to be worth more than rounding errors. */
+/* The least gain of a step, larger than rounding errors. */
 #define WORTHWHILE 1e-9
 
-/* What a row adds to the number of those that are charged: public rows cost only others. */
+/* Return 1 if a row is charged a loss, else 0: public rows cost only others. */
 static int
 charged(const ClusterSet *set, int32 row)
 {
 	return point_is_own(set->points, row) ? 1 : 0;
 }
 
-/* The cluster that a row costs least in, and that cost if it is below the limit. */
+/*
+ * Return the cluster, but for one, to which a row can be added at the least cost, and set
+ * *limit to that cost; return -1 if no cost is below *limit.
+ */
 static int
 cheapest_home(const ClusterSet *set, int32 row, int except, double *limit)
 {
 	int home = -1;
 
+	Assert(except >= 0 && except < set->nclusters);
 	for (int i = 0; i < set->nclusters; i++)
 	{
 		const Cluster *cluster = &set->clusters[i];
@@ -44,7 +50,7 @@ cheapest_home(const ClusterSet *set, int32 row, int except, double *limit)
 		int own = cluster->own + charged(set, row);
 		double cost;
 
-		/* The row itself loses what the others in there lose already, at least. */
+		/* The row itself is charged at least the loss of the box as it is. */
 		if (i == except || cluster->size == 0 || cluster->loss * charged(set, row) >= *limit)
 			continue;
 		cost = bounds_loss_with_row(set->points, cluster_bounds(set, i), row, (*limit + before) / own) * own - before;
@@ -57,7 +63,7 @@ cheapest_home(const ClusterSet *set, int32 row, int except, double *limit)
 	return home;
 }
 
-/* Does the row hold a face of the box, so that the box may shrink without it? */
+/* Return true if a row is on a face of its cluster's box, so that the box may shrink without the row. */
 static bool
 touches_face(const ClusterSet *set, int cluster, int32 row)
 {
@@ -73,7 +79,7 @@ touches_face(const ClusterSet *set, int cluster, int32 row)
 	return false;
 }
 
-/* What a cluster saves without one of its rows; 0 if the rule wants it. */
+/* Return the charge that a cluster saves without one of its entries; 0 if the rule needs the entry. */
 static double
 saving_without(ClusterSet *set, int cluster, int32 entry, Bounds box)
 {
@@ -89,7 +95,7 @@ saving_without(ClusterSet *set, int cluster, int32 entry, Bounds box)
 	return cluster_charge(from) - bounds_loss(set->points, box) * (from->own - charged(set, set->rows[entry]));
 }
 
-/* Rows that are cheaper elsewhere move there. */
+/* Move rows to clusters in which they cost less, and return how many have moved. */
 static int
 move_rows(ClusterSet *set, Bounds box)
 {
@@ -121,7 +127,10 @@ move_rows(ClusterSet *set, Bounds box)
 	return moved;
 }
 
-/* Where the rows of a cluster would go if it were dissolved; false: that does not pay. */
+/*
+ * Set the cluster that each row of a cluster would go to if the cluster were dissolved;
+ * return false if that does not lower the loss.
+ */
 static bool
 plan_dissolution(const ClusterSet *set, int cluster, int32 *homes)
 {
@@ -142,6 +151,7 @@ plan_dissolution(const ClusterSet *set, int cluster, int32 *homes)
 	return true;
 }
 
+/* Dissolve the clusters whose rows cost less in others, and return how many. */
 static int
 dissolve_clusters(ClusterSet *set)
 {
@@ -167,7 +177,7 @@ dissolve_clusters(ClusterSet *set)
 	return dissolved;
 }
 
-/* Parts the groups, from first on, that can be parted. */
+/* Part the groups, from first on, that can be parted. */
 static void
 split_groups(GroupRule *rule, Groups *groups, int first)
 {
@@ -186,6 +196,7 @@ split_groups(GroupRule *rule, Groups *groups, int first)
 		groups_add(groups, group_rows(parts, group), group_size(parts, group));
 }
 
+/* Take one round of steps; return false if there was nothing to move or dissolve. */
 static bool
 improve_once(GroupRule *rule, Groups *groups, int first)
 {
@@ -201,6 +212,7 @@ improve_once(GroupRule *rule, Groups *groups, int first)
 	return steps > 0;
 }
 
+/* Rearrange the groups of a list, from first on, as long as that lowers their loss. */
 void
 improve_groups(GroupRule *rule, Groups *groups, int first)
 {

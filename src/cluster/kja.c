@@ -2,11 +2,11 @@
  * kja.c
  *		k-join-anonymity, section 4: Direct and Refinement.
  *
- * Sensitive values are published per sensitive group, a union of groups.  In
- * Refinement that is the conventional group that the groups were refined from.
- * Direct has none; neighbouring groups are joined until their microdata alone
- * satisfies k and l, so that both methods tell as little about sensitive values
- * as conventional k-anonymity does.
+ * Sensitive values are published per sensitive group, which is a union of groups.  In
+ * Refinement, the sensitive group is the conventional group that the groups were refined
+ * from.  Direct has none; neighbouring groups are joined until their microdata alone
+ * satisfies k and l, so that both methods tell as little about sensitive values as
+ * conventional k-anonymity does.
  */
 #include "base/kanon.h"
 
@@ -15,17 +15,21 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "cluster/clusters.h"
 #include "cluster/groups.h"
+#include "cluster/merge.h"
 #include "cluster/mondrian.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
 #include "cluster/topdown.h"
+#include "cluster/trim.h"
 
-/* Rows in a cell of the tree over the public rows, and groups that are joined to sensitive groups at once. */
+/* The rows in a cell of the tree over the public rows. */
 #define RANGE_ROWS 16
+
+/* The groups that are joined to sensitive groups at once. */
 #define CHUNK_GROUPS 512
 
+/* Return count numbers, from first on. */
 static int32 *
 number_rows(int first, int count)
 {
@@ -36,7 +40,7 @@ number_rows(int first, int count)
 	return rows;
 }
 
-/* The conventional algorithm on some rows; adds groups with microdata. */
+/* Group some rows by the conventional algorithm, and append the groups that have microdata to a list. */
 static void
 conventional_groups(KjaPlan *plan, GroupRule *rule, int32 *rows, int count, Groups *groups, Report report)
 {
@@ -48,7 +52,7 @@ conventional_groups(KjaPlan *plan, GroupRule *rule, int32 *rows, int count, Grou
 		cuttree_groups(cuttree_build(&mondrian, rows, count), rule, groups);
 }
 
-/* Drops what the groups do not need. */
+/* Drop the public rows that the groups do not need. */
 static void
 trim_groups(const KjaPlan *plan, Groups *groups)
 {
@@ -72,7 +76,7 @@ trim_groups(const KjaPlan *plan, Groups *groups)
 	MemoryContextDelete(work);
 }
 
-/* The microdata of some groups, as groups. */
+/* Return the groups from first to end without their public rows. */
 static Groups *
 own_groups(const KjaPlan *plan, const Groups *groups, int first, int end)
 {
@@ -95,16 +99,16 @@ own_groups(const KjaPlan *plan, const Groups *groups, int first, int end)
 	return own;
 }
 
-/* Does the microdata of some groups satisfy the rule? */
+/* Return true if the microdata of the groups from first to end satisfies the rule. */
 static bool
-is_complete(const KjaPlan *plan, GroupRule *rule, const Groups *groups, int first, int end)
+kja_is_complete(const KjaPlan *plan, GroupRule *rule, const Groups *groups, int first, int end)
 {
 	Groups *own = own_groups(plan, groups, first, end);
 
 	return rule_holds(rule, own->rows, group_start(own, own->ngroups));
 }
 
-/* Joins some groups to sensitive groups, numbered on from *last. */
+/* Join the groups from first to end to sensitive groups, which get the numbers after *last. */
 static void
 join_chunk(const KjaPlan *plan, GroupRule *rule, KjaResult *result, int first, int end, int32 *last)
 {
@@ -123,21 +127,18 @@ join_chunk(const KjaPlan *plan, GroupRule *rule, KjaResult *result, int first, i
 		result->sg[group] = number[*group_rows(own, group - first)];
 }
 
-/* The last place in the list where a chunk may end: what follows satisfies the rule. */
+/* Return the last place in the list where a chunk may end: the groups behind it satisfy the rule. */
 static int
 last_border(const KjaPlan *plan, GroupRule *rule, const Groups *groups)
 {
 	int border = groups->ngroups - CHUNK_GROUPS;
 
-	while (border > 0 && !is_complete(plan, rule, groups, border, groups->ngroups))
+	while (border > 0 && !kja_is_complete(plan, rule, groups, border, groups->ngroups))
 		border -= CHUNK_GROUPS;
 	return border;
 }
 
-/*
- * Groups are joined chunk by chunk: neighbours in the list are neighbours in
- * space.
- */
+/* Join groups to sensitive groups, chunk by chunk: neighbours in the list are neighbours in space. */
 static void
 join_to_sensitive_groups(const KjaPlan *plan, KjaResult *result)
 {
@@ -152,7 +153,7 @@ join_to_sensitive_groups(const KjaPlan *plan, KjaResult *result)
 		GroupRule *rule = rule_create(plan->points, plan->k, plan->l);
 		int end = first + CHUNK_GROUPS;
 
-		while (end <= border && !is_complete(plan, rule, result->groups, first, end))
+		while (end <= border && !kja_is_complete(plan, rule, result->groups, first, end))
 			end += CHUNK_GROUPS;
 		if (end > border)
 			end = result->groups->ngroups;
@@ -164,6 +165,7 @@ join_to_sensitive_groups(const KjaPlan *plan, KjaResult *result)
 	MemoryContextDelete(work);
 }
 
+/* Return groups by Direct: all rows are grouped by the conventional algorithm at once. */
 static KjaResult *
 direct(KjaPlan *plan)
 {
@@ -186,6 +188,7 @@ typedef struct LossyGroup
 	int32 group;
 } LossyGroup;
 
+/* Compare two groups by loss, then by number. */
 static int
 compare_losses(const void *left, const void *right)
 {
@@ -197,6 +200,7 @@ compare_losses(const void *left, const void *right)
 	return a->group - b->group;
 }
 
+/* Return the groups in the order of their losses, and set the bounds of each. */
 static LossyGroup *
 groups_by_loss(const Points *points, const Groups *groups, double *boxes)
 {
@@ -215,8 +219,9 @@ groups_by_loss(const Points *points, const Groups *groups, double *boxes)
 }
 
 /*
- * The group, or -1, that each public row refines: one whose box holds it.  Where
- * boxes overlap, it is the one that loses least: a row serves one group only.
+ * Return, per public row, the group that it refines, or -1: a group whose box holds the
+ * row.  Where boxes overlap, it is the one with the least loss, since a row serves one
+ * group only.
  */
 static int32 *
 share_public_rows(const Points *points, const Groups *groups)
@@ -241,6 +246,7 @@ share_public_rows(const Points *points, const Groups *groups)
 
 		for (int j = 0; j < count; j++)
 		{
+			Assert(!point_is_own(points, found[j]));
 			if (group_of[found[j] - points->nown] < 0)
 				group_of[found[j] - points->nown] = group;
 		}
@@ -248,7 +254,7 @@ share_public_rows(const Points *points, const Groups *groups)
 	return group_of;
 }
 
-/* The groups with the public rows that refine them. */
+/* Return the groups with the public rows that refine them. */
 static Groups *
 add_public_rows(const Points *points, const Groups *groups)
 {
@@ -258,6 +264,7 @@ add_public_rows(const Points *points, const Groups *groups)
 	int32 *next = palloc_extended((Size) groups->ngroups * sizeof(int32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	int32 start = 0;
 
+	Assert(group_start(groups, groups->ngroups) == points->nown);
 	*filled = *groups;
 	filled->rows = number_rows(0, points->nrows);
 	filled->ends = number_rows(0, groups->ngroups);
@@ -284,6 +291,10 @@ add_public_rows(const Points *points, const Groups *groups)
 	return filled;
 }
 
+/*
+ * Return groups by Refinement: the microdata is grouped, and each group is parted again
+ * together with the public rows in its box.
+ */
 static KjaResult *
 refinement(KjaPlan *plan)
 {
@@ -311,6 +322,7 @@ refinement(KjaPlan *plan)
 	return result;
 }
 
+/* Return groups of all microdata rows. */
 KjaResult *
 kja_groups(KjaPlan *plan)
 {

@@ -13,22 +13,20 @@ typedef struct KjaPlan
 {
 	const Points *points;
 	int k;
-	int l;			 /* 0: not asked for */
-	bool topdown;	 /* or Mondrian */
-	bool refinement; /* or direct */
-	pg_prng_state random;
-	Report report;
+	int l;				  /* 0: l-diversity is not asked for */
+	bool topdown;		  /* the conventional algorithm is TopDown; false: Mondrian */
+	bool refinement;	  /* the method is Refinement; false: Direct */
+	pg_prng_state random; /* for TopDown */
+	Report report;		  /* may be NULL */
 } KjaPlan;
 
 typedef struct KjaResult
 {
 	Groups *groups; /* without the public rows that are not needed */
-	int32 *sg;		/* the sensitive group of each group, from 1 */
+	int32 *sg;		/* the sensitive group of each group, numbered from 1 */
 } KjaResult;
 
+/* Return groups of all microdata rows, in the current memory context. */
 extern KjaResult *kja_groups(KjaPlan *plan);
-
-/* trim.c: leaves in front the rows that a group of k needs, and returns their number. */
-extern int trim_group(const Points *points, int k, int32 *rows, int count);
 
 #endif

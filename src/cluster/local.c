@@ -2,21 +2,23 @@
  * local.c
  *		Local recoding: groups joined from single rows, then improved.
  *
- * This takes time quadratic in the rows that it looks at, so a tree parts them
- * into blocks first.  Larger blocks lose a little less.
+ * Joining takes time quadratic in the number of rows, so a tree parts the rows into blocks
+ * first.  Larger blocks lose a little less.
  */
 #include "base/kanon.h"
 
-#include "cluster/topdown.h"
+#include "cluster/local.h"
 
 #include "miscadmin.h"
 
-#include "cluster/clusters.h"
 #include "cluster/groups.h"
+#include "cluster/improve.h"
+#include "cluster/merge.h"
 #include "cluster/mondrian.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
+/* Compare two rows by their values, then by number. */
 static int
 compare_points(const void *left, const void *right, void *arg)
 {
@@ -32,7 +34,7 @@ compare_points(const void *left, const void *right, void *arg)
 	return *(const int32 *) left - *(const int32 *) right;
 }
 
-/* Every set of equal rows is a group to begin with. */
+/* Append each set of equal rows to a list of groups. */
 static void
 add_equal_rows(const Points *points, int32 *rows, int nrows, Groups *groups)
 {
@@ -49,6 +51,7 @@ add_equal_rows(const Points *points, int32 *rows, int nrows, Groups *groups)
 	}
 }
 
+/* Append groups to a list: rows are joined up to k within blocks, then rearranged. */
 void
 local_groups(GroupRule *rule, int block_size, int32 *rows, int nrows, Groups *groups, Report report)
 {

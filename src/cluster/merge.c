@@ -2,17 +2,17 @@
  * merge.c
  *		Joining clusters that are too small, the cheapest pair first.
  *
- * Each unsettled cluster knows the cheapest cluster to join; a heap gives the
- * cheapest of all these pairs.  What a cluster knows may be out of date: a pair
- * is checked when it comes up, and the cluster looks again where its partner has
- * changed.
+ * Each unsettled cluster knows the cheapest cluster to join; a queue gives the cheapest of
+ * all these pairs.  A cluster's knowledge may be out of date: a pair is checked when it
+ * comes up, and the cluster searches again if its partner has changed.
  */
 #include "base/kanon.h"
 
-#include "cluster/clusters.h"
+#include "cluster/merge.h"
 
 #include "miscadmin.h"
 
+#include "cluster/clusters.h"
 #include "cluster/groups.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
@@ -20,13 +20,13 @@
 typedef struct Merger
 {
 	ClusterSet *set;
-	pairingheap *queue;
+	pairingheap *queue; /* the unsettled clusters that have a partner, the cheapest first */
 	int nactive;
-	int32 *active; /* clusters that are not gone, and some that are */
-	int ngone;	   /* of these */
+	int32 *active; /* the clusters that are not gone, and some that are */
+	int ngone;	   /* clusters among active that are gone */
 } Merger;
 
-/* A pairing heap gives the greatest; ties go to the lower number. */
+/* Order clusters by cost, the cheapest first; ties go to the lower number. */
 static int
 compare_costs(const pairingheap_node *left, const pairingheap_node *right, void *arg)
 {
@@ -38,7 +38,7 @@ compare_costs(const pairingheap_node *left, const pairingheap_node *right, void 
 	return a < b ? 1 : -1;
 }
 
-/* What the rows of two clusters lose by being joined; anything above limit if it exceeds that. */
+/* Return by how much joining two clusters raises their charge; if that exceeds limit, any number above limit. */
 static double
 joining_cost(const ClusterSet *set, int a, int b, double limit)
 {
@@ -49,9 +49,11 @@ joining_cost(const ClusterSet *set, int a, int b, double limit)
 
 	if (Max(first->loss, second->loss) * own - before > limit)
 		return INFINITY;
-	return bounds_loss_with(set->points, cluster_bounds(set, a), cluster_bounds(set, b), (limit + before) / own) * own - before;
+	return bounds_loss_with(set->points, cluster_bounds(set, a), cluster_bounds(set, b), (limit + before) / own) * own -
+		   before;
 }
 
+/* Find the cheapest cluster for a cluster to join, and queue the cluster. */
 static void
 find_partner(Merger *merger, int cluster)
 {
@@ -80,8 +82,9 @@ find_partner(Merger *merger, int cluster)
 		pairingheap_add(merger->queue, &seeker->link);
 }
 
+/* Note whether a cluster is settled: it keeps the rule or has no microdata. */
 static void
-settle(ClusterSet *set, int cluster)
+merge_settle(ClusterSet *set, int cluster)
 {
 	Cluster *candidate = &set->clusters[cluster];
 
@@ -89,8 +92,9 @@ settle(ClusterSet *set, int cluster)
 						 rule_holds(set->rule, set->scratch, cluster_rows(set, cluster, -1));
 }
 
+/* Note that one more cluster is gone; drop those clusters from the active ones when they are many. */
 static void
-forget_gone(Merger *merger)
+drop_gone(Merger *merger)
 {
 	int kept = 0;
 
@@ -105,7 +109,7 @@ forget_gone(Merger *merger)
 	merger->ngone = 0;
 }
 
-/* The cluster joins its partner. */
+/* Join a cluster to its partner. */
 static void
 join_partner(Merger *merger, int cluster)
 {
@@ -115,18 +119,20 @@ join_partner(Merger *merger, int cluster)
 	bool queued = !target->settled;
 	bool settled = target->settled && target->own > 0;
 
+	Assert(into >= 0 && into != cluster && target->size > 0);
 	if (queued)
 		pairingheap_remove(merger->queue, &target->link);
 	cluster_join(set, into, cluster);
 	target->version++;
-	forget_gone(merger);
+	drop_gone(merger);
 	if (settled)
 		return;
-	settle(set, into);
+	merge_settle(set, into);
 	if (!target->settled)
 		find_partner(merger, into);
 }
 
+/* Set up the merger: settle all clusters, and find partners for the unsettled ones. */
 static void
 start_merger(Merger *merger, ClusterSet *set)
 {
@@ -138,7 +144,7 @@ start_merger(Merger *merger, ClusterSet *set)
 	for (int i = 0; i < set->nclusters; i++)
 	{
 		merger->active[i] = i;
-		settle(set, i);
+		merge_settle(set, i);
 	}
 	for (int i = 0; i < set->nclusters; i++)
 	{
@@ -148,8 +154,11 @@ start_merger(Merger *merger, ClusterSet *set)
 }
 
 /*
- * All rows together have to keep the rule, or the last cluster is left as it is.
- * Groups without microdata are joined where that is cheapest, or stay.
+ * Join the groups of a list, from first on, until each of them keeps the rule or has no
+ * microdata.
+ *
+ * If all rows together do not keep the rule, the last cluster is left as it is.  Groups
+ * without microdata are joined by other groups where that is cheapest, or stay.
  */
 void
 merge_groups(GroupRule *rule, Groups *groups, int first)

@@ -2,6 +2,9 @@
  * mondrian.c
  *		Mondrian (LeFevre et al. 2006, as section 2.2 of Sacharidis et al. uses it):
  *		building the tree, its groups, and range queries.
+ *
+ * The tree is built from the root, the left child first.  The rows of a node are next to
+ * each other, and a cut only rearranges them among themselves.
  */
 #include "base/kanon.h"
 
@@ -11,6 +14,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "cluster/gain.h"
 #include "cluster/groups.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
@@ -22,30 +26,32 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* The state of cuttree_build(). */
 typedef struct CutBuild
 {
 	const CutPlan *plan;
 	const Points *points;
 	CutTree *tree;
-	double *points_copy; /* the values of the tree's rows, moved along with them: cells lie in one place */
+	double *points_copy; /* the values of the tree's rows, which move with the rows: those of a cell are in one place */
 	double *values;		 /* scratch: one column of a cell */
-	int depth_limit;
+	int depth_limit;	 /* the depth from which on cells are cut at a median */
 
-	/* Nodes whose cells are still to be looked at. */
+	/* A stack of nodes that may have to be cut. */
 	int32 *open;
 	int nopen;
 	int open_capacity;
 } CutBuild;
 
 /*
- * The value that would be at this place if they were sorted.  Quickselect; where
- * its choices are bad for too long, the rest is sorted.
+ * Return the value that would be at a place if the values were sorted, by quickselect; if
+ * that chooses badly for too long, the rest is sorted.  The values are rearranged.
  */
 static double
 select_value(double *values, int count, int place)
 {
 	int rounds = 2 * pg_leftmost_one_pos32(count) + 8;
 
+	Assert(place >= 0 && place < count);
 	while (count > 16 && rounds-- > 0)
 	{
 		double a = values[0];
@@ -84,14 +90,16 @@ select_value(double *values, int count, int place)
 	return values[place];
 }
 
+/* Return the copy of a row's values. */
 static inline double *
 row_values(const CutBuild *build, int32 place)
 {
 	return build->points_copy + (Size) place * build->points->ncolumns;
 }
 
+/* Swap two rows of the tree, and the copies of their values. */
 static void
-swap_rows(CutBuild *build, int32 a, int32 b)
+cuttree_swap_rows(CutBuild *build, int32 a, int32 b)
 {
 	int32 *rows = build->tree->rows;
 	double *left = row_values(build, a);
@@ -109,9 +117,9 @@ swap_rows(CutBuild *build, int32 a, int32 b)
 	}
 }
 
-/* Brings the rows below the cut to the front of the cell; returns their number. */
+/* Bring the rows below the cut to the front of the cell, and return their number. */
 static int
-part_rows(CutBuild *build, const CutNode *node, const Cut *cut)
+cuttree_part_rows(CutBuild *build, const CutNode *node, const Cut *cut)
 {
 	int left = node->first;
 	int right = node->first + node->count - 1;
@@ -123,12 +131,12 @@ part_rows(CutBuild *build, const CutNode *node, const Cut *cut)
 		while (left <= right && !(row_values(build, right)[cut->column] < cut->split))
 			right--;
 		if (left < right)
-			swap_rows(build, left++, right--);
+			cuttree_swap_rows(build, left++, right--);
 	}
 	return left - node->first;
 }
 
-/* May the first so many rows of a cell, and the others, be cells of their own? */
+/* Return true if the first left rows of a cell and the others each have l sensitive values or no microdata. */
 static bool
 parts_allowed(GroupRule *rule, const int32 *rows, int count, int left)
 {
@@ -144,13 +152,14 @@ parts_allowed(GroupRule *rule, const int32 *rows, int count, int left)
 	return true;
 }
 
-/* Where a column's values can be cut beside their median, and how many are below. */
+/* A split of a column's values beside their median, and the number of values below it. */
 typedef struct MedianCut
 {
 	double split;
 	int below;
 } MedianCut;
 
+/* Return the difference between the numbers of rows on the two sides of a cut. */
 static int64
 unevenness(const CutNode *node, const MedianCut *cut)
 {
@@ -159,7 +168,7 @@ unevenness(const CutNode *node, const MedianCut *cut)
 	return Max(difference, -difference);
 }
 
-/* Below all values equal to the median, or above them: the more even cut first. */
+/* Set the cuts below all values equal to the median, and above them: the more even cut first. */
 static void
 median_cuts(CutBuild *build, const CutNode *node, int column, MedianCut cuts[2])
 {
@@ -191,7 +200,10 @@ median_cuts(CutBuild *build, const CutNode *node, int column, MedianCut cuts[2])
 	}
 }
 
-/* The first column whose turn it is that can be cut at its median. */
+/*
+ * Set the cut at the median of the first column, from the one whose turn it is, that can
+ * be cut; return false if there is none.
+ */
 static bool
 median_cut(CutBuild *build, const CutNode *node, int least, Cut *cut)
 {
@@ -211,7 +223,7 @@ median_cut(CutBuild *build, const CutNode *node, int least, Cut *cut)
 			if (cuts[j].below < bound || node->count - cuts[j].below < bound)
 				continue;
 			if (rule->l == 0 ||
-				parts_allowed(rule, rows, node->count, part_rows(build, node, cut)))
+				parts_allowed(rule, rows, node->count, cuttree_part_rows(build, node, cut)))
 				return true;
 		}
 	}
@@ -219,22 +231,26 @@ median_cut(CutBuild *build, const CutNode *node, int least, Cut *cut)
 }
 
 /*
- * Cuts by gain may peel off few rows again and again; from some depth on, cells
- * are halved, so that building stays within n log n.
+ * Set the cut of a cell that the plan's strategy chooses; return false if there is none.
+ *
+ * Cuts by gain may peel off few rows again and again; from some depth on, cells are
+ * halved, so that building stays within n log n.
  */
 static bool
-choose_cut(CutBuild *build, const CutNode *node, int least, Cut *cut)
+cuttree_choose_cut(CutBuild *build, const CutNode *node, int least, Cut *cut)
 {
 	if (build->plan->strategy == CUT_GAIN && node->depth <= build->depth_limit)
 		return gain_cut(build->plan, least, build->tree->rows + node->first, node->count, cut);
 	return median_cut(build, node, least, cut);
 }
 
+/* Add a node to the tree. */
 static void
 add_node(CutBuild *build, CutNode node)
 {
 	CutTree *tree = build->tree;
 
+	Assert(node.first >= 0 && node.count >= 0);
 	if (tree->nnodes == tree->capacity)
 	{
 		tree->capacity *= 2;
@@ -245,8 +261,9 @@ add_node(CutBuild *build, CutNode node)
 	tree->depth = Max(tree->depth, node.depth);
 }
 
+/* Push a node on the stack of open nodes. */
 static void
-open_node(CutBuild *build, int32 node)
+cuttree_open_node(CutBuild *build, int32 node)
 {
 	if (build->nopen == build->open_capacity)
 	{
@@ -256,12 +273,13 @@ open_node(CutBuild *build, int32 node)
 	build->open[build->nopen++] = node;
 }
 
+/* Cut a node's cell: add its two children to the tree, and push them so that the left one is next. */
 static void
 split_node(CutBuild *build, int32 index, const Cut *cut)
 {
 	CutTree *tree = build->tree;
 	CutNode node = tree->nodes[index];
-	int below = part_rows(build, &node, cut);
+	int below = cuttree_part_rows(build, &node, cut);
 	CutNode child = {
 		.column = -1,
 		.first = node.first,
@@ -270,6 +288,7 @@ split_node(CutBuild *build, int32 index, const Cut *cut)
 		.depth = node.depth + 1,
 	};
 
+	Assert(below > 0 && below < node.count);
 	tree->nodes[index].column = cut->column;
 	tree->nodes[index].split = cut->split;
 	tree->nodes[index].left = tree->nnodes;
@@ -277,10 +296,14 @@ split_node(CutBuild *build, int32 index, const Cut *cut)
 	child.first += below;
 	child.count = node.count - below;
 	add_node(build, child);
-	open_node(build, tree->nnodes - 1);
-	open_node(build, tree->nnodes - 2);
+	cuttree_open_node(build, tree->nnodes - 1);
+	cuttree_open_node(build, tree->nnodes - 2);
 }
 
+/*
+ * Set the cut of a node's cell, first with as many rows on each side as the plan wants;
+ * return false if the node stays a leaf.
+ */
 static bool
 find_cut(CutBuild *build, int32 index, Cut *cut)
 {
@@ -291,10 +314,11 @@ find_cut(CutBuild *build, int32 index, Cut *cut)
 		return false;
 	if (!plan->rule->any_rows && rule_own(plan->rule, build->tree->rows + node->first, node->count) == 0)
 		return false;
-	return choose_cut(build, node, plan->least, cut) ||
-		   (plan->least > plan->rule->k && choose_cut(build, node, 0, cut));
+	return cuttree_choose_cut(build, node, plan->least, cut) ||
+		   (plan->least > plan->rule->k && cuttree_choose_cut(build, node, 0, cut));
 }
 
+/* Set up the state of cuttree_build(), with the root as the open node. */
 static void
 start_build(CutBuild *build, const CutPlan *plan, int32 *rows, int nrows)
 {
@@ -304,7 +328,8 @@ start_build(CutBuild *build, const CutPlan *plan, int32 *rows, int nrows)
 	build->points = plan->rule->points;
 	build->tree = tree;
 	build->values = palloc_extended(Max((Size) nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
-	build->points_copy = palloc_extended(Max((Size) nrows, 1) * build->points->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
+	build->points_copy = palloc_extended(Max((Size) nrows, 1) * build->points->ncolumns * sizeof(double),
+										 MCXT_ALLOC_HUGE);
 	for (int i = 0; i < nrows; i++)
 		memcpy(row_values(build, i), point_values(build->points, rows[i]), build->points->ncolumns * sizeof(double));
 	build->depth_limit = 2 * pg_leftmost_one_pos32(Max(nrows, 1)) + 16;
@@ -317,9 +342,10 @@ start_build(CutBuild *build, const CutPlan *plan, int32 *rows, int nrows)
 	tree->leaves = palloc(tree->capacity * sizeof(int32));
 	tree->rows = rows;
 	add_node(build, (CutNode){.column = -1, .count = nrows});
-	open_node(build, 0);
+	cuttree_open_node(build, 0);
 }
 
+/* Build a tree over some rows. */
 CutTree *
 cuttree_build(const CutPlan *plan, int32 *rows, int nrows)
 {
@@ -349,6 +375,7 @@ cuttree_build(const CutPlan *plan, int32 *rows, int nrows)
 	return build.tree;
 }
 
+/* Append the leaves that have microdata to a list of groups, from left to right. */
 void
 cuttree_groups(const CutTree *tree, const GroupRule *rule, Groups *groups)
 {
@@ -362,6 +389,7 @@ cuttree_groups(const CutTree *tree, const GroupRule *rule, Groups *groups)
 	}
 }
 
+/* Copy the rows inside a box to found, and return their number. */
 int
 cuttree_range(const CutTree *tree, const Points *points, const double *box, int32 *found)
 {
@@ -375,6 +403,7 @@ cuttree_range(const CutTree *tree, const Points *points, const double *box, int3
 	{
 		const CutNode *node = &tree->nodes[open[--nopen]];
 
+		Assert(nopen <= tree->depth + 1);
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; node->column < 0 && i < node->count; i++)
 		{

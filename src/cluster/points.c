@@ -1,9 +1,9 @@
 /*
  * points.c
- *		Boxes around points, and what they lose.
+ *		Boxes around points, and their loss.
  *
- * The loss of a box is the sum of its extents: what the normalized certainty
- * penalty charges each row in it.
+ * The loss of a box is the sum of its extents: the normalized certainty penalty that each
+ * row in the box is charged.
  */
 #include "base/kanon.h"
 
@@ -11,9 +11,10 @@
 
 #include "utils/memutils.h"
 
-/* Up to this many leaves a table of all pairs is cheaper than climbing. */
+/* The most leaves of a tree for which a table of all pairs is cheaper than climbing. */
 #define TABLE_LEAVES 512
 
+/* Return points in a memory context of their own, with room for the values. */
 Points *
 points_create(int nrows, int nown, int ncolumns)
 {
@@ -21,6 +22,7 @@ points_create(int nrows, int nown, int ncolumns)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Points *points = palloc0(sizeof(Points));
 
+	Assert(nown >= 0 && nown <= nrows);
 	points->context = context;
 	points->nrows = nrows;
 	points->nown = nown;
@@ -31,17 +33,19 @@ points_create(int nrows, int nown, int ncolumns)
 	return points;
 }
 
-/* Leaves below the lowest node over two different leaves, over all leaves. */
+/* Return the share of all leaves that are below the lowest node over two different leaves. */
 double
 line_climbed_extent(const Line *line, int lo, int hi)
 {
 	int32 node = line->leaf[lo];
 
+	Assert(lo >= 0 && lo < hi && hi < line->nleaves);
 	while (line->hi[node] <= hi)
 		node = line->parent[node];
 	return (double) (line->hi[node] - line->lo[node]) / line->nleaves;
 }
 
+/* Set the table of extents of a line whose tree is set, if the tree is small enough. */
 void
 line_prepare(Line *line)
 {
@@ -57,12 +61,14 @@ line_prepare(Line *line)
 	}
 }
 
+/* Return room for the bounds of count boxes. */
 Bounds
 bounds_create(const Points *points, Size count)
 {
 	return palloc_extended(Max(count, 1) * 2 * points->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 }
 
+/* Set a box to a row alone. */
 void
 bounds_set(const Points *points, Bounds box, int32 row)
 {
@@ -72,6 +78,7 @@ bounds_set(const Points *points, Bounds box, int32 row)
 	memcpy(box + points->ncolumns, point_values(points, row), size);
 }
 
+/* Extend a box so that it holds a row. */
 void
 bounds_add(const Points *points, Bounds box, int32 row)
 {
@@ -87,14 +94,17 @@ bounds_add(const Points *points, Bounds box, int32 row)
 	}
 }
 
+/* Set a box to the smallest one that holds some rows. */
 void
 bounds_of(const Points *points, Bounds box, const int32 *rows, int count)
 {
+	Assert(count > 0);
 	bounds_set(points, box, rows[0]);
 	for (int i = 1; i < count; i++)
 		bounds_add(points, box, rows[i]);
 }
 
+/* Return the loss of a box. */
 double
 bounds_loss(const Points *points, const double *box)
 {
@@ -105,7 +115,7 @@ bounds_loss(const Points *points, const double *box)
 	return loss;
 }
 
-/* The loss of a box that takes in another; anything above limit if it exceeds that. */
+/* Return the loss of a box if it took in another one; if that exceeds limit, any number above limit. */
 static inline double
 joined_loss(const Points *points, const double *box, const double *lower, const double *upper, double limit)
 {
@@ -117,6 +127,7 @@ joined_loss(const Points *points, const double *box, const double *lower, const 
 	return loss;
 }
 
+/* Return the loss of a box if it took in a row; if that exceeds limit, any number above limit. */
 double
 bounds_loss_with_row(const Points *points, const double *box, int32 row, double limit)
 {
@@ -125,12 +136,14 @@ bounds_loss_with_row(const Points *points, const double *box, int32 row, double 
 	return joined_loss(points, box, values, values, limit);
 }
 
+/* Return the loss of a box if it took in another box; if that exceeds limit, any number above limit. */
 double
 bounds_loss_with(const Points *points, const double *box, const double *other, double limit)
 {
 	return joined_loss(points, box, other, other + points->ncolumns, limit);
 }
 
+/* Return true if a box holds a row. */
 bool
 bounds_hold(const Points *points, const double *box, int32 row)
 {

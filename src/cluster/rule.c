@@ -8,11 +8,13 @@
 
 #include "cluster/points.h"
 
+/* Return a rule for points, in the current memory context. */
 GroupRule *
 rule_create(const Points *points, int k, int l)
 {
 	GroupRule *rule = palloc0(sizeof(GroupRule));
 
+	Assert(l == 0 || points->sensitive != NULL || points->nown == 0);
 	rule->points = points;
 	rule->k = k;
 	rule->l = l;
@@ -22,7 +24,7 @@ rule_create(const Points *points, int k, int l)
 	return rule;
 }
 
-/* How many of the rows are microdata. */
+/* Return how many of some rows are microdata. */
 int
 rule_own(const GroupRule *rule, const int32 *rows, int count)
 {
@@ -35,7 +37,7 @@ rule_own(const GroupRule *rule, const int32 *rows, int count)
 	return own;
 }
 
-/* A stamp that no code carries. */
+/* Return a stamp that no code carries. */
 static uint32
 next_stamp(GroupRule *rule)
 {
@@ -47,7 +49,10 @@ next_stamp(GroupRule *rule)
 	return rule->stamp;
 }
 
-/* Null says nothing and adds no diversity. */
+/*
+ * Return true if the microdata among some rows has l distinct sensitive values; NULL says
+ * nothing and adds no diversity.
+ */
 bool
 rule_diverse(GroupRule *rule, const int32 *rows, int count)
 {
@@ -62,6 +67,7 @@ rule_diverse(GroupRule *rule, const int32 *rows, int count)
 	{
 		int32 code = point_is_own(rule->points, rows[i]) ? codes[rows[i]] : -1;
 
+		Assert(code < rule->points->nsensitive);
 		if (code >= 0 && rule->seen[code] != stamp)
 		{
 			rule->seen[code] = stamp;
@@ -71,6 +77,7 @@ rule_diverse(GroupRule *rule, const int32 *rows, int count)
 	return distinct >= rule->l;
 }
 
+/* Return true if some rows may be published as one group. */
 bool
 rule_holds(GroupRule *rule, const int32 *rows, int count)
 {

@@ -2,15 +2,14 @@
  * topdown.c
  *		TopDown (Xu et al. 2006, as section 2.2 of Sacharidis et al. uses it).
  *
- * A set of rows is parted around two that are far from each other: the others
- * come in random order, and each joins the side whose loss it raises less.  That
- * goes on down to k rows; then sides that are too small are joined with the
- * neighbour that costs least.  Joined groups tend to be large, and rows on their
- * rims to be nearer to others; so they are rearranged in the end.
+ * A set of rows is parted around two rows that are far from each other: the others come in
+ * random order, and each joins the side whose loss it raises less.  Parting goes on down to
+ * k rows; then sides that are too small are joined with the neighbour that costs least.
+ * Joined groups tend to be large, and rows on their rims to be nearer to other groups; so
+ * they are rearranged in the end.
  *
- * Looking for neighbours takes quadratic time, so it stays within a block: a
- * part of the rows that keeps the rule by itself and is not parted further
- * before its groups are made.
+ * Searching for neighbours takes quadratic time, so it stays within a block: a part of the
+ * rows that keeps the rule by itself and is not parted further before its groups are made.
  */
 #include "base/kanon.h"
 
@@ -20,17 +19,20 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "cluster/clusters.h"
 #include "cluster/groups.h"
+#include "cluster/improve.h"
+#include "cluster/merge.h"
 #include "cluster/mondrian.h"
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
-/* Steps from a row to the farthest one and on from there, looking for two that are far apart. */
+/* The search for two rows that are far apart takes steps from a row to the farthest one and on from there. */
 #define SEED_STEPS 3
-#define SEED_ROWS 4096 /* looked at, if these are not all equal */
 
-/* A block has so many times k rows, and at least BLOCK_ROWS. */
+/* The rows that the search looks at, unless all of these are equal. */
+#define SEED_ROWS 4096
+
+/* A block has at most BLOCK_GROUPS * k rows, or BLOCK_ROWS if that is more. */
 #define BLOCK_GROUPS 32
 #define BLOCK_ROWS 1024
 
@@ -39,9 +41,9 @@ typedef struct TopDown
 	GroupRule *rule;
 	const Points *points;
 	pg_prng_state *random;
-	int32 *rows;
-	int depth_limit;
-	int32 *scratch;
+	int32 *rows;	 /* the caller's */
+	int depth_limit; /* the depth from which on parts are halved */
+	int32 *scratch;	 /* room for all rows */
 	Bounds boxes[2];
 } TopDown;
 
@@ -51,14 +53,15 @@ typedef struct Side
 	int32 *rows;
 	int size;
 	Bounds box;
-	double loss;
+	double loss; /* of the box */
 } Side;
 
+/* A stretch of the rows. */
 typedef struct Part
 {
 	int32 first;
 	int32 count;
-	int32 depth;
+	int32 depth; /* how often the rows were parted to get here */
 } Part;
 
 typedef struct PartStack
@@ -68,9 +71,11 @@ typedef struct PartStack
 	int capacity;
 } PartStack;
 
+/* Push a part on a stack. */
 static void
 push_part(PartStack *stack, int32 first, int32 count, int32 depth)
 {
+	Assert(first >= 0 && count >= 0);
 	if (stack->size == stack->capacity)
 	{
 		stack->capacity = Max(64, 2 * stack->capacity);
@@ -80,14 +85,16 @@ push_part(PartStack *stack, int32 first, int32 count, int32 depth)
 	stack->parts[stack->size++] = (Part){first, count, depth};
 }
 
+/* Return a random number from 0 to count - 1. */
 static int
 random_below(TopDown *topdown, int count)
 {
 	return (int) pg_prng_uint64_range(topdown->random, 0, count - 1);
 }
 
+/* Swap two rows. */
 static void
-swap_rows(int32 *rows, int a, int b)
+topdown_swap_rows(int32 *rows, int a, int b)
 {
 	int32 swap = rows[a];
 
@@ -95,14 +102,15 @@ swap_rows(int32 *rows, int a, int b)
 	rows[b] = swap;
 }
 
+/* Put rows in random order. */
 static void
-shuffle(TopDown *topdown, int32 *rows, int count)
+topdown_shuffle(TopDown *topdown, int32 *rows, int count)
 {
 	for (int i = count - 1; i > 0; i--)
-		swap_rows(rows, i, random_below(topdown, i + 1));
+		topdown_swap_rows(rows, i, random_below(topdown, i + 1));
 }
 
-/* The place of the row that loses most together with the one in the box. */
+/* Return the place of the row that loses most together with the row in the box, and set *distance to that loss. */
 static int
 farthest(const Points *points, const double *box, const int32 *rows, int count, double *distance)
 {
@@ -122,7 +130,7 @@ farthest(const Points *points, const double *box, const int32 *rows, int count, 
 	return place;
 }
 
-/* Brings two rows that are far apart to the front; false: all are equal. */
+/* Bring two rows that are far apart to the front; return false if all rows are equal. */
 static bool
 find_seeds(TopDown *topdown, int32 *rows, int count)
 {
@@ -131,7 +139,7 @@ find_seeds(TopDown *topdown, int32 *rows, int count)
 
 	for (int i = 0; i < SEED_STEPS; i++)
 	{
-		swap_rows(rows, 0, place);
+		topdown_swap_rows(rows, 0, place);
 		bounds_set(topdown->points, topdown->boxes[0], rows[0]);
 		place = farthest(topdown->points, topdown->boxes[0], rows, Min(count, SEED_ROWS), &distance);
 		if (distance == 0 && count > SEED_ROWS)
@@ -139,17 +147,18 @@ find_seeds(TopDown *topdown, int32 *rows, int count)
 		if (distance == 0)
 			return false;
 	}
-	swap_rows(rows, 1, place);
+	topdown_swap_rows(rows, 1, place);
 	return true;
 }
 
-/* What a side loses when a row joins it. */
+/* Return by how much a side's loss, over all its rows, is raised if a row joins it. */
 static double
 raise_by(const TopDown *topdown, const Side *side, int32 row)
 {
 	return bounds_loss_with_row(topdown->points, side->box, row, INFINITY) * (side->size + 1) - side->loss * side->size;
 }
 
+/* Start a side with one row. */
 static void
 start_side(const TopDown *topdown, Side *side, int32 seed)
 {
@@ -159,7 +168,7 @@ start_side(const TopDown *topdown, Side *side, int32 seed)
 	bounds_set(topdown->points, side->box, seed);
 }
 
-/* Parts the rows around the two in front; returns how many are on the first side. */
+/* Part the rows around the two in front, and return how many rows are on the first side. */
 static int
 part_around_seeds(TopDown *topdown, int32 *rows, int count)
 {
@@ -168,6 +177,7 @@ part_around_seeds(TopDown *topdown, int32 *rows, int count)
 		{.rows = topdown->scratch, .box = topdown->boxes[1]},
 	};
 
+	Assert(count >= 2);
 	start_side(topdown, &sides[1], rows[1]);
 	start_side(topdown, &sides[0], rows[0]);
 	for (int i = 2; i < count; i++)
@@ -183,7 +193,7 @@ part_around_seeds(TopDown *topdown, int32 *rows, int count)
 	return sides[0].size;
 }
 
-/* Halves the rows by a cut beside a median. */
+/* Halve the rows by a cut beside a median; return how many rows are on the first side, or 0 if they cannot be cut. */
 static int
 part_at_median(TopDown *topdown, int k, int32 *rows, int count)
 {
@@ -196,9 +206,9 @@ part_at_median(TopDown *topdown, int k, int32 *rows, int count)
 	return tree->nnodes == 1 ? 0 : tree->nodes[tree->nodes[0].left].count;
 }
 
-/* How many rows are on the first side; 0: they cannot be parted. */
+/* Part the rows; return how many rows are on the first side, or 0 if they cannot be parted. */
 static int
-part_rows(TopDown *topdown, const Part *part)
+topdown_part_rows(TopDown *topdown, const Part *part)
 {
 	int32 *rows = topdown->rows + part->first;
 
@@ -206,33 +216,38 @@ part_rows(TopDown *topdown, const Part *part)
 	/* Rows that lie far out may come off one by one; too deep, the rest is halved. */
 	if (part->depth > topdown->depth_limit)
 		return part_at_median(topdown, 1, rows, part->count);
-	shuffle(topdown, rows, part->count);
+	topdown_shuffle(topdown, rows, part->count);
 	return find_seeds(topdown, rows, part->count) ? part_around_seeds(topdown, rows, part->count) : 0;
 }
 
-/* May a part be a block: does it keep the rule, or have nothing to publish? */
+/* Return true if a part can be a block: it keeps the rule, or has nothing to publish. */
 static bool
-is_complete(TopDown *topdown, const int32 *rows, int count)
+topdown_is_complete(TopDown *topdown, const int32 *rows, int count)
 {
 	return rule_own(topdown->rule, rows, count) == 0 || rule_holds(topdown->rule, rows, count);
 }
 
-/* Parts the rows so that both sides can be blocks. */
+/*
+ * Part the rows so that both sides can be blocks; return how many rows are on the first
+ * side, or 0 if that is not possible.
+ */
 static int
 part_into_blocks(TopDown *topdown, const Part *part)
 {
 	int32 *rows = topdown->rows + part->first;
-	int first = part_rows(topdown, part);
+	int first = topdown_part_rows(topdown, part);
 
-	if (first > 0 && is_complete(topdown, rows, first) && is_complete(topdown, rows + first, part->count - first))
+	if (first > 0 && topdown_is_complete(topdown, rows, first) &&
+		topdown_is_complete(topdown, rows + first, part->count - first))
 		return first;
 	first = part_at_median(topdown, topdown->rule->k, rows, part->count);
-	if (first > 0 && is_complete(topdown, rows, first) && is_complete(topdown, rows + first, part->count - first))
+	if (first > 0 && topdown_is_complete(topdown, rows, first) &&
+		topdown_is_complete(topdown, rows + first, part->count - first))
 		return first;
 	return 0;
 }
 
-/* Parts a block down to k rows. */
+/* Part a block down to k rows, and append the parts to a list of groups. */
 static void
 part_block(TopDown *topdown, const Part *block, Groups *groups)
 {
@@ -242,7 +257,7 @@ part_block(TopDown *topdown, const Part *block, Groups *groups)
 	while (stack.size > 0)
 	{
 		Part part = stack.parts[--stack.size];
-		int first = part.count > topdown->rule->k ? part_rows(topdown, &part) : 0;
+		int first = part.count > topdown->rule->k ? topdown_part_rows(topdown, &part) : 0;
 
 		if (first == 0)
 		{
@@ -255,7 +270,7 @@ part_block(TopDown *topdown, const Part *block, Groups *groups)
 	pfree(stack.parts);
 }
 
-/* Takes groups without microdata off the end of the list. */
+/* Drop the groups, from first on, that have no microdata. */
 static void
 drop_public_groups(GroupRule *rule, Groups *groups, int first)
 {
@@ -276,6 +291,7 @@ drop_public_groups(GroupRule *rule, Groups *groups, int first)
 	pfree(ends);
 }
 
+/* Append the groups of a block to a list. */
 static void
 finish_block(TopDown *topdown, const Part *block, Groups *groups)
 {
@@ -289,6 +305,7 @@ finish_block(TopDown *topdown, const Part *block, Groups *groups)
 	improve_groups(topdown->rule, groups, first);
 }
 
+/* Append groups to a list: rows are parted down to k rows, then joined and rearranged block by block. */
 void
 topdown_groups(GroupRule *rule, pg_prng_state *random, int32 *rows, int nrows, Groups *groups, Report report)
 {

@@ -1,6 +1,6 @@
 /*
  * topdown.h
- *		Groups by clustering: TopDown, and local recoding.
+ *		Groups by clustering: TopDown (Xu et al. 2006).
  */
 #ifndef KANON_TOPDOWN_H
 #define KANON_TOPDOWN_H
@@ -9,18 +9,11 @@
 #include "cluster/rule.h"
 
 /*
- * Both append groups to a list, and rearrange the rows; together the rows have
- * to keep the rule.  The result depends on the order of the rows.
+ * Append groups to a list: rows are parted around two rows that are far apart, again and
+ * again, then joined up to k.  The rows, which together keep the rule, are rearranged; the
+ * result depends on their order.  Report, which may be NULL, is told how many rows are done.
  */
-
-/* Xu et al. 2006: parted around two far rows, again and again, then joined up to k. */
 extern void topdown_groups(GroupRule *rule, pg_prng_state *random, int32 *rows, int nrows, Groups *groups,
 						   Report report);
-
-/*
- * Joined from single rows up to k, then rearranged while that lowers the loss;
- * within cells of at most block_size rows.
- */
-extern void local_groups(GroupRule *rule, int block_size, int32 *rows, int nrows, Groups *groups, Report report);
 
 #endif

@@ -2,14 +2,14 @@
  * trim.c
  *		Dropping the public rows that only make a group's box larger.
  *
- * While a group has more than k rows, the outermost public rows go, from that
- * face of the box where the least rows save the most, as long as the box shrinks
- * and no microdata row is left outside.  Rows with equal values go together, so
- * that the order of rows does not matter.
+ * While a group has more than k rows, the outermost public rows are dropped, from that face
+ * of the box where the least rows save the most, as long as the box shrinks and no
+ * microdata row is left outside.  Rows with equal values are dropped together, so that the
+ * order of rows does not matter.
  */
 #include "base/kanon.h"
 
-#include "cluster/kja.h"
+#include "cluster/trim.h"
 
 #include "miscadmin.h"
 
@@ -18,23 +18,24 @@
 typedef struct Trim
 {
 	const Points *points;
-	const int32 *rows;
+	const int32 *rows; /* of the group */
 	int count;
-	int surplus;	/* rows that may still go */
+	int surplus;	/* rows that may still be dropped */
 	bool *dropped;	/* per row of the group */
 	int32 *sorted;	/* count per column: places in rows, by value */
-	int32 *ends[2]; /* per column: first and last place in sorted that are not dropped */
+	int32 *ends[2]; /* per column: the first and the last place in sorted that is not dropped */
 } Trim;
 
-/* What can go from one face. */
+/* A face of the box, and the rows that can be dropped from it. */
 typedef struct Face
 {
 	int column;
-	int upper; /* 0: the lower face */
-	int count;
-	double gain;
+	int upper;	 /* 1: the upper face, 0: the lower one */
+	int count;	 /* rows to be dropped */
+	double gain; /* by how much the box shrinks */
 } Face;
 
+/* Return the value at a place of a column's sorted rows. */
 static double
 sorted_value(const Trim *trim, int column, int place)
 {
@@ -47,8 +48,9 @@ typedef struct SortArg
 	int column;
 } SortArg;
 
+/* Compare two rows of the group by their values in a column, then by place. */
 static int
-compare_places(const void *left, const void *right, void *arg)
+trim_compare_places(const void *left, const void *right, void *arg)
 {
 	const SortArg *sort = arg;
 	int32 a = *(const int32 *) left;
@@ -61,6 +63,7 @@ compare_places(const void *left, const void *right, void *arg)
 	return a - b;
 }
 
+/* Sort the rows by each column. */
 static void
 sort_columns(Trim *trim)
 {
@@ -71,19 +74,20 @@ sort_columns(Trim *trim)
 
 		for (int i = 0; i < trim->count; i++)
 			places[i] = i;
-		qsort_arg(places, trim->count, sizeof(int32), compare_places, &arg);
+		qsort_arg(places, trim->count, sizeof(int32), trim_compare_places, &arg);
 		trim->ends[0][column] = 0;
 		trim->ends[1][column] = trim->count - 1;
 	}
 }
 
+/* Return true if the row at a place of a column's sorted rows has been dropped. */
 static bool
 is_dropped(const Trim *trim, int column, int place)
 {
 	return trim->dropped[trim->sorted[column * trim->count + place]];
 }
 
-/* The ends of a column move inwards over what was dropped from other faces. */
+/* Move the ends of a column inwards over rows that were dropped from other faces. */
 static void
 update_ends(Trim *trim, int column)
 {
@@ -93,7 +97,10 @@ update_ends(Trim *trim, int column)
 		trim->ends[1][column]--;
 }
 
-/* The fewest rows whose going makes the box shrink on this face. */
+/*
+ * Set the fewest rows that make the box shrink when they are dropped from a face, and how
+ * much that saves; return false if there are none.
+ */
 static bool
 look_at_face(const Trim *trim, Face *face)
 {
@@ -127,12 +134,14 @@ look_at_face(const Trim *trim, Face *face)
 	}
 }
 
+/* Drop rows from a face. */
 static void
 drop_face(Trim *trim, const Face *face)
 {
 	int step = face->upper ? -1 : 1;
 	int left = face->count;
 
+	Assert(left > 0 && left <= trim->surplus);
 	for (int place = trim->ends[face->upper][face->column]; left > 0; place += step)
 	{
 		if (!is_dropped(trim, face->column, place))
@@ -144,7 +153,7 @@ drop_face(Trim *trim, const Face *face)
 	trim->surplus -= face->count;
 }
 
-/* The face that saves most per row; the first of equals. */
+/* Set the face that saves most per row, the first of equals; return false if there is none. */
 static bool
 best_face(Trim *trim, Face *best)
 {
@@ -167,8 +176,9 @@ best_face(Trim *trim, Face *best)
 	return found;
 }
 
+/* Move the rows that were not dropped to the front, and return their number. */
 static int
-keep_rows(const Trim *trim, int32 *rows)
+trim_keep_rows(const Trim *trim, int32 *rows)
 {
 	int kept = 0;
 
@@ -180,6 +190,7 @@ keep_rows(const Trim *trim, int32 *rows)
 	return kept;
 }
 
+/* Move the rows that a group of k needs to the front of its rows, and return their number. */
 int
 trim_group(const Points *points, int k, int32 *rows, int count)
 {
@@ -203,5 +214,5 @@ trim_group(const Points *points, int k, int32 *rows, int count)
 		CHECK_FOR_INTERRUPTS();
 		drop_face(&trim, &face);
 	}
-	return keep_rows(&trim, rows);
+	return trim_keep_rows(&trim, rows);
 }

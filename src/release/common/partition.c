@@ -9,6 +9,7 @@
 
 #include "base/progress.h"
 #include "cluster/groups.h"
+#include "cluster/local.h"
 #include "cluster/mondrian.h"
 #include "cluster/rule.h"
 #include "cluster/topdown.h"
