@@ -177,7 +177,7 @@ catalog_load_tree(Dgh *dgh, HeapTuple row, Snapshot snapshot)
 	Assert(dgh->tree->diameter > dgh->tree->height);
 	dgh->height = dgh->tree->height;
 	dgh->diameter = dgh->tree->diameter;
-	/* The leader gives a state that it has not seen itself no new generation (edges.c). */
+	/* The leader may keep this generation for further edges, since it has not loaded it itself (edges.c). */
 	if (IsParallelWorker() && TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data)))
 		dgh->generation = DGH_UNSETTLED;
 }

@@ -1,11 +1,9 @@
 /*
  * computed.c
- *		Hierarchies that are computed: intervals of numbers, calendar units,
- *		prefixes.
+ *		Hierarchies that are computed: intervals of numbers, calendar units, prefixes.
  *
- * Their values say themselves where they stand: an interval by its bounds, a
- * masked text by its mask.  Level 0 holds the raw values, the level
- * dgh->height the root.
+ * Their values tell by themselves where they stand: an interval by its bounds, a masked
+ * text by its mask.  Level 0 holds the raw values, the level dgh->height the root.
  */
 #include "base/kanon.h"
 
@@ -21,12 +19,13 @@
 
 #include "hierarchy/generalized.h"
 
+/* The result of a SQL function of two numbers. */
 #define NUMERIC_CALL(function, a, b) \
 	DatumGetNumeric(DirectFunctionCall2(function, NumericGetDatum(a), NumericGetDatum(b)))
 
-/* A value that the hierarchy does not know. */
+/* Make the value of a text that the hierarchy does not know. */
 static Datum
-unknown_value(const GenView *value)
+computed_unknown(const GenView *value)
 {
 	int len;
 	const char *text = gen_text(value, &len);
@@ -34,23 +33,25 @@ unknown_value(const GenView *value)
 	return gen_label(text, len, GEN_UNKNOWN);
 }
 
+/* Make the value of a view of an interval. */
 static Datum
-view_datum(const GenView *view)
+computed_value(const GenView *view)
 {
 	if (view->kind == GEN_NUMERIC)
 		return gen_numeric_interval(view->flags, view->nlo, view->nhi);
 	return gen_whole_interval(view->kind, view->flags, view->ilo, view->ihi);
 }
 
+/* Return true if two intervals are identical. */
 static bool
-same_interval(const GenView *a, const GenView *b)
+computed_same_interval(const GenView *a, const GenView *b)
 {
 	return a->kind == b->kind && gen_identity_cmp(a, b, InvalidOid) == 0;
 }
 
-/* Infinite numbers and dates, and NaN, are in no interval of a hierarchy. */
+/* Return false for infinite numbers and dates and for NaN, which are in no interval of a hierarchy. */
 static bool
-is_finite(const GenView *view)
+computed_is_finite(const GenView *view)
 {
 	if (view->kind == GEN_DATE)
 		return !DATE_NOT_FINITE(view->ilo) && !DATE_NOT_FINITE(view->ihi);
@@ -60,9 +61,9 @@ is_finite(const GenView *view)
 		   !(view->nhi && (numeric_is_nan(view->nhi) || numeric_is_inf(view->nhi)));
 }
 
-/* A value of the hierarchy's type; what is not one is read again from its text. */
+/* Return true, and an interval of numbers, or else of dates, if a value is one; a label may spell one. */
 static bool
-read_as(const GenView *value, bool numbers, GenView *result)
+computed_read(const GenView *value, bool numbers, GenView *result)
 {
 	const char *text;
 	int len;
@@ -70,21 +71,22 @@ read_as(const GenView *value, bool numbers, GenView *result)
 
 	*result = *value;
 	if (GEN_IS_INTERVAL(value))
-		return GEN_IS_NUMBER(value) == numbers && is_finite(value);
+		return GEN_IS_NUMBER(value) == numbers && computed_is_finite(value);
 	text = gen_text(value, &len);
 	if (!gen_reread(text, len, numbers, &reread))
 		return false;
 	gen_view(reread, result);
 	result->flags &= ~GEN_MOMENT;
-	return is_finite(result);
+	return computed_is_finite(result);
 }
 
 /*
- * The level of an interval that begins with the same value as one of the
- * hierarchy's: 0 for a single value, -1 if it is none of them.
+ * Return the level of an interval: the level whose interval at the same start, as bucket
+ * computes it, is the same; 0 for a single value, -1 for an interval that is not one of
+ * the hierarchy's.
  */
 static int
-find_level(Dgh *dgh, const GenView *value, Datum (*bucket)(Dgh *, const GenView *, int))
+computed_level(Dgh *dgh, const GenView *value, Datum (*bucket)(Dgh *, const GenView *, int))
 {
 	if (!GEN_IS_INTERVAL(value) || (value->flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
 		return -1;
@@ -95,14 +97,17 @@ find_level(Dgh *dgh, const GenView *value, Datum (*bucket)(Dgh *, const GenView 
 		GenView candidate;
 
 		gen_view(bucket(dgh, value, level), &candidate);
-		if (same_interval(&candidate, value))
+		if (computed_same_interval(&candidate, value))
 			return level;
 	}
 	return -1;
 }
 
-/* Intervals of numbers. */
+/*
+ * Intervals of numbers
+ */
 
+/* Return the interval of a level that a whole number falls into, if the origin and the widths are whole. */
 static Datum
 whole_bucket(Dgh *dgh, int64 value, int level)
 {
@@ -110,17 +115,19 @@ whole_bucket(Dgh *dgh, int64 value, int level)
 	int64 rest = (value - dgh->int_origin) % width;
 	int64 start = value - (rest < 0 ? rest + width : rest);
 
+	Assert(start <= value && value - start < width);
 	return gen_whole_interval(GEN_INT, GEN_LOWER_INC, start, start + width);
 }
 
-/* The interval of a level that the lower bound of a value falls into. */
+/* Return the interval of a level that the lower bound of a value falls into. */
 static Datum
 number_bucket(Dgh *dgh, const GenView *value, int level)
 {
-	Numeric number;
 	Numeric width = dgh->widths[level - 1];
+	Numeric number;
 	Numeric rest;
 
+	Assert(level >= 1 && level < dgh->height);
 	if (value->kind == GEN_INT && dgh->int_widths && value->ilo > -DGH_SAFE_WHOLE && value->ilo < DGH_SAFE_WHOLE)
 		return whole_bucket(dgh, value->ilo, level);
 
@@ -133,26 +140,29 @@ number_bucket(Dgh *dgh, const GenView *value, int level)
 	return gen_numeric_interval(GEN_LOWER_INC, number, NUMERIC_CALL(numeric_add, number, width));
 }
 
+/* Return the number or interval that a value is, or a value that the hierarchy does not know. */
 static Datum
 interval_resolve(Dgh *dgh, const GenView *value)
 {
 	GenView number;
 
-	return read_as(value, true, &number) ? view_datum(&number) : unknown_value(value);
+	return computed_read(value, true, &number) ? computed_value(&number) : computed_unknown(value);
 }
 
+/* Return the steps from an interval up to the root, or -1 if it is none of the hierarchy. */
 static int
 interval_depth(Dgh *dgh, const GenView *value)
 {
-	int level = find_level(dgh, value, number_bucket);
+	int level = computed_level(dgh, value, number_bucket);
 
 	return level < 0 || !GEN_IS_NUMBER(value) ? -1 : dgh->height - level;
 }
 
+/* Return the interval that is some steps above one of the hierarchy. */
 static Datum
 interval_ascend(Dgh *dgh, const GenView *value, int steps)
 {
-	return number_bucket(dgh, value, find_level(dgh, value, number_bucket) + steps);
+	return number_bucket(dgh, value, computed_level(dgh, value, number_bucket) + steps);
 }
 
 const DghMethods dgh_interval_methods = {
@@ -161,9 +171,11 @@ const DghMethods dgh_interval_methods = {
 	.ascend = interval_ascend,
 };
 
-/* Calendar units. */
+/*
+ * Calendar units
+ */
 
-/* Years are counted through zero; 1 BC is the year 0. */
+/* Return the greatest multiple that is not above a value.  Years are counted through zero: 1 BC is the year 0. */
 static int
 floor_to(int value, int multiple)
 {
@@ -172,7 +184,10 @@ floor_to(int value, int multiple)
 	return value - (rest < 0 ? rest + multiple : rest);
 }
 
-/* Beyond PostgreSQL's calendar there is nothing: infinite. */
+/*
+ * Return the first day of a month, or 0 and the flag of an infinite bound if
+ * PostgreSQL's calendar does not have it.
+ */
 static int64
 first_day(int year, int month, uint8 infinite, uint8 *flags)
 {
@@ -188,6 +203,7 @@ first_day(int year, int month, uint8 infinite, uint8 *flags)
 	return 0;
 }
 
+/* Return the calendar unit of a level that the first day of a value falls into. */
 static Datum
 date_bucket(Dgh *dgh, const GenView *value, int level)
 {
@@ -200,6 +216,7 @@ date_bucket(Dgh *dgh, const GenView *value, int level)
 	int day;
 	int months = 12;
 
+	Assert(level >= 1 && level < dgh->height);
 	j2date((int) value->ilo + POSTGRES_EPOCH_JDATE, &year, &month, &day);
 	switch (dgh->units[level - 1])
 	{
@@ -229,26 +246,29 @@ date_bucket(Dgh *dgh, const GenView *value, int level)
 	return gen_whole_interval(GEN_DATE, flags | upper_flags, lo, hi);
 }
 
+/* Return the date or interval that a value is, or a value that the hierarchy does not know. */
 static Datum
 date_resolve(Dgh *dgh, const GenView *value)
 {
 	GenView date;
 
-	return read_as(value, false, &date) ? view_datum(&date) : unknown_value(value);
+	return computed_read(value, false, &date) ? computed_value(&date) : computed_unknown(value);
 }
 
+/* Return the steps from an interval up to the root, or -1 if it is none of the hierarchy. */
 static int
 date_depth(Dgh *dgh, const GenView *value)
 {
-	int level = find_level(dgh, value, date_bucket);
+	int level = computed_level(dgh, value, date_bucket);
 
 	return level < 0 || value->kind != GEN_DATE ? -1 : dgh->height - level;
 }
 
+/* Return the interval that is some steps above one of the hierarchy. */
 static Datum
 date_ascend(Dgh *dgh, const GenView *value, int steps)
 {
-	return date_bucket(dgh, value, find_level(dgh, value, date_bucket) + steps);
+	return date_bucket(dgh, value, computed_level(dgh, value, date_bucket) + steps);
 }
 
 const DghMethods dgh_date_methods = {
@@ -257,9 +277,11 @@ const DghMethods dgh_date_methods = {
 	.ascend = date_ascend,
 };
 
-/* Prefixes: the last characters masked, one more per level. */
+/*
+ * Prefixes: the last characters are masked, one more per level
+ */
 
-/* A text of the right length, its trailing masks taken as such. */
+/* Return the node of a text of the right length, whose last characters may be masks; else an unknown value. */
 static Datum
 prefix_resolve(Dgh *dgh, const GenView *value)
 {
@@ -268,20 +290,21 @@ prefix_resolve(Dgh *dgh, const GenView *value)
 
 	node.label = gen_text(value, &node.len);
 	if (pg_mbstrlen_with_len(node.label, node.len) != dgh->height)
-		return unknown_value(value);
+		return computed_unknown(value);
 	node.lo = node.len;
 	while (node.lo >= mask_len && memcmp(node.label + node.lo - mask_len, dgh->mask, mask_len) == 0)
 		node.lo -= mask_len;
 	return node.lo == 0 ? gen_any(dgh->id) : gen_node(&node);
 }
 
-/* The characters that are left are the steps to the root. */
+/* Return the steps from a node up to the root: the characters that are not masked; -1 for other values. */
 static int
 prefix_depth(Dgh *dgh, const GenView *value)
 {
 	return value->kind == GEN_PREFIX ? pg_mbstrlen_with_len(value->label, value->lo) : -1;
 }
 
+/* Return the node that is some steps above another one. */
 static Datum
 prefix_ascend(Dgh *dgh, const GenView *value, int steps)
 {
@@ -289,6 +312,7 @@ prefix_ascend(Dgh *dgh, const GenView *value, int steps)
 	GenView node = *value;
 	StringInfoData masked;
 
+	Assert(value->kind == GEN_PREFIX && kept > 0);
 	initStringInfo(&masked);
 	node.lo = pg_mbcharcliplen(value->label, value->lo, kept);
 	appendBinaryStringInfo(&masked, value->label, node.lo);

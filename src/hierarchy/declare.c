@@ -2,8 +2,8 @@
  * declare.c
  *		The definition of a hierarchy: one row of kanon.dgh, checked.
  *
- * The same reading serves the cache and the trigger on the table, so that
- * whatever way a row comes in, a bad one is refused there and then.
+ * The cache and the trigger on the table use the same code, so that a bad row is refused
+ * however it is inserted.
  */
 #include "base/kanon.h"
 
@@ -29,8 +29,10 @@ PG_FUNCTION_INFO_V1(kanon_dgh_changed);
 
 #define PREFIX_MAX_LENGTH DGH_MAX_HEIGHT
 
+/* The names of units, by DateUnit. */
 static const char *const unit_names[] = {"day", "month", "quarter", "year", "decade", "century"};
 
+/* The names and operations of kinds, by DghKind. */
 static const struct
 {
 	const char *name;
@@ -42,56 +44,61 @@ static const struct
 	[DGH_PREFIX] = {"prefix", &dgh_prefix_methods},
 };
 
+static void declare_error(const Dgh *dgh, const char *rule) pg_attribute_noreturn();
+
+/* Raise the error that a definition breaks a rule. */
 static void
-pg_attribute_noreturn()
-	bad_definition(const Dgh *dgh, const char *rule)
+declare_error(const Dgh *dgh, const char *rule)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid definition of hierarchy \"%s\": %s", dgh->name, rule)));
 }
 
-/* A column that this kind of hierarchy needs. */
+/* Return a column that this kind of hierarchy needs; raise an error if it is null. */
 static Datum
-needed(HeapTuple row, TupleDesc desc, int column, const Dgh *dgh)
+declare_column(HeapTuple row, TupleDesc desc, int column, const Dgh *dgh)
 {
 	bool isnull;
 	Datum value = heap_getattr(row, column, desc, &isnull);
 
 	if (isnull)
-		bad_definition(dgh, psprintf("%s must not be null",
+		declare_error(dgh, psprintf("%s must not be null",
 									 NameStr(TupleDescAttr(desc, column - 1)->attname)));
 	return value;
 }
 
+/* Return the elements of an array that this kind of hierarchy needs; raise an error if there are none. */
 static Datum *
-needed_array(HeapTuple row, TupleDesc desc, int column, Oid type, const Dgh *dgh, int *count)
+declare_array(HeapTuple row, TupleDesc desc, int column, Oid type, const Dgh *dgh, int *count)
 {
-	ArrayType *array = DatumGetArrayTypeP(needed(row, desc, column, dgh));
+	ArrayType *array = DatumGetArrayTypeP(declare_column(row, desc, column, dgh));
 	const char *name = NameStr(TupleDescAttr(desc, column - 1)->attname);
 	Datum *elements;
 
 	if (ARR_NDIM(array) != 1 || array_contains_nulls(array))
-		bad_definition(dgh, psprintf("%s must be a list without nulls, with at least one element", name));
+		declare_error(dgh, psprintf("%s must be a list without nulls, with at least one element", name));
 	deconstruct_array(array, type, -1, false, TYPALIGN_INT, &elements, NULL, count);
 	return elements;
 }
 
+/* Return the text of a number. */
 static char *
-numeric_text(Numeric number)
+declare_numeric_text(Numeric number)
 {
 	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
 }
 
+/* Return true if two numbers are in a relation: the SQL function of an operator. */
 static bool
-numeric_is(PGFunction relation, Numeric a, Numeric b)
+declare_numeric_is(PGFunction relation, Numeric a, Numeric b)
 {
 	return DatumGetBool(DirectFunctionCall2(relation, NumericGetDatum(a), NumericGetDatum(b)));
 }
 
-/* The numbers as int64, where all of them are whole and far from its limits. */
+/* Set the origin and the widths as int64, if all of them are whole and far enough from the limits of the type. */
 static void
-read_whole_widths(Dgh *dgh, int count)
+declare_whole_widths(Dgh *dgh, int count)
 {
 	int64 *widths = palloc(count * sizeof(int64));
 
@@ -112,121 +119,129 @@ read_whole_widths(Dgh *dgh, int count)
 	dgh->int_widths = widths;
 }
 
+/* Read the definition of intervals of numbers: each width is a multiple of the one before it. */
 static void
-read_interval(HeapTuple row, TupleDesc desc, Dgh *dgh)
+declare_interval(HeapTuple row, TupleDesc desc, Dgh *dgh)
 {
 	Numeric zero = int64_to_numeric(0);
 	int count;
-	Datum *widths = needed_array(row, desc, Anum_dgh_widths, NUMERICOID, dgh, &count);
+	Datum *widths = declare_array(row, desc, Anum_dgh_widths, NUMERICOID, dgh, &count);
 
 	if (count >= DGH_MAX_HEIGHT)
-		bad_definition(dgh, psprintf("%d widths are more than %d", count, DGH_MAX_HEIGHT - 1));
-	dgh->origin = DatumGetNumericCopy(needed(row, desc, Anum_dgh_origin, dgh));
+		declare_error(dgh, psprintf("%d widths are more than %d", count, DGH_MAX_HEIGHT - 1));
+	dgh->origin = DatumGetNumericCopy(declare_column(row, desc, Anum_dgh_origin, dgh));
 	dgh->widths = palloc(count * sizeof(Numeric));
 	if (numeric_is_nan(dgh->origin) || numeric_is_inf(dgh->origin))
-		bad_definition(dgh, psprintf("the origin %s is not a finite number", numeric_text(dgh->origin)));
+		declare_error(dgh, psprintf("the origin %s is not a finite number", declare_numeric_text(dgh->origin)));
 	for (int i = 0; i < count; i++)
 	{
 		Numeric width = dgh->widths[i] = DatumGetNumericCopy(widths[i]);
 
-		if (numeric_is_nan(width) || numeric_is_inf(width) || !numeric_is(numeric_gt, width, zero))
-			bad_definition(dgh, psprintf("the width %s is not a positive number", numeric_text(width)));
+		if (numeric_is_nan(width) || numeric_is_inf(width) || !declare_numeric_is(numeric_gt, width, zero))
+			declare_error(dgh, psprintf("the width %s is not a positive number", declare_numeric_text(width)));
 		if (i == 0)
 			continue;
-		if (!numeric_is(numeric_gt, width, dgh->widths[i - 1]) ||
-			!numeric_is(numeric_eq, zero,
+		if (!declare_numeric_is(numeric_gt, width, dgh->widths[i - 1]) ||
+			!declare_numeric_is(numeric_eq, zero,
 						DatumGetNumeric(DirectFunctionCall2(numeric_mod, NumericGetDatum(width),
 															NumericGetDatum(dgh->widths[i - 1])))))
-			bad_definition(dgh, psprintf("the width %s is not a larger multiple of the width %s before it",
-										 numeric_text(width), numeric_text(dgh->widths[i - 1])));
+			declare_error(dgh, psprintf("the width %s is not a larger multiple of the width %s before it",
+										 declare_numeric_text(width), declare_numeric_text(dgh->widths[i - 1])));
 	}
-	read_whole_widths(dgh, count);
+	declare_whole_widths(dgh, count);
 	dgh->height = count + 1;
 }
 
+/* Return the unit with a name; raise an error if there is none. */
 static DateUnit
-parse_unit(const Dgh *dgh, const char *name)
+declare_unit(const Dgh *dgh, const char *name)
 {
 	for (int unit = 0; unit < (int) lengthof(unit_names); unit++)
 	{
 		if (pg_strcasecmp(name, unit_names[unit]) == 0)
 			return (DateUnit) unit;
 	}
-	bad_definition(dgh, psprintf("\"%s\" is not one of day, month, quarter, year, decade, century", name));
+	declare_error(dgh, psprintf("\"%s\" is not one of day, month, quarter, year, decade, century", name));
 }
 
-/* Level 0 is the day in any case, so that a first unit "day" names no further level. */
+/*
+ * Read the definition of calendar units.  Level 0 is the day in any case, so that a
+ * first unit "day" adds no level.
+ */
 static void
-read_date(HeapTuple row, TupleDesc desc, Dgh *dgh)
+declare_date(HeapTuple row, TupleDesc desc, Dgh *dgh)
 {
 	int count;
-	Datum *units = needed_array(row, desc, Anum_dgh_units, TEXTOID, dgh, &count);
+	Datum *units = declare_array(row, desc, Anum_dgh_units, TEXTOID, dgh, &count);
 	int levels = 0;
 
 	dgh->units = palloc(count * sizeof(DateUnit));
 	for (int i = 0; i < count; i++)
 	{
-		DateUnit unit = parse_unit(dgh, TextDatumGetCString(units[i]));
+		DateUnit unit = declare_unit(dgh, TextDatumGetCString(units[i]));
 		DateUnit below = levels > 0 ? dgh->units[levels - 1] : UNIT_DAY;
 
 		if (unit < below || (unit == below && i > 0))
-			bad_definition(dgh, psprintf("the unit %s is not coarser than the unit before it",
+			declare_error(dgh, psprintf("the unit %s is not coarser than the unit before it",
 										 unit_names[unit]));
+		Assert(levels < count);
 		if (unit != UNIT_DAY)
 			dgh->units[levels++] = unit;
 	}
 	dgh->height = levels + 1;
 }
 
+/* Read the definition of prefixes. */
 static void
-read_prefix(HeapTuple row, TupleDesc desc, Dgh *dgh)
+declare_prefix(HeapTuple row, TupleDesc desc, Dgh *dgh)
 {
-	int length = DatumGetInt32(needed(row, desc, Anum_dgh_length, dgh));
+	int length = DatumGetInt32(declare_column(row, desc, Anum_dgh_length, dgh));
 
-	dgh->mask = TextDatumGetCString(needed(row, desc, Anum_dgh_mask, dgh));
+	dgh->mask = TextDatumGetCString(declare_column(row, desc, Anum_dgh_mask, dgh));
 	if (length < 1 || length > PREFIX_MAX_LENGTH)
-		bad_definition(dgh, psprintf("the length %d is not between 1 and %d", length, PREFIX_MAX_LENGTH));
+		declare_error(dgh, psprintf("the length %d is not between 1 and %d", length, PREFIX_MAX_LENGTH));
 	if (pg_mbstrlen(dgh->mask) != 1)
-		bad_definition(dgh, psprintf("the mask \"%s\" is not a single character", dgh->mask));
+		declare_error(dgh, psprintf("the mask \"%s\" is not a single character", dgh->mask));
 	dgh->height = length;
 }
 
-/* Reads all of the definition but a tree's edges, into the current context. */
+/* Read the definition of a hierarchy, but not a tree's edges, in the current memory context; refuse a bad one. */
 void
 dgh_read_definition(HeapTuple row, TupleDesc desc, Dgh *dgh)
 {
 	char *kind;
 
 	dgh->name = "";
-	dgh->id = DatumGetInt32(needed(row, desc, Anum_dgh_id, dgh));
-	dgh->name = TextDatumGetCString(needed(row, desc, Anum_dgh_name, dgh));
-	dgh->generation = DatumGetInt32(needed(row, desc, Anum_dgh_generation, dgh));
+	dgh->id = DatumGetInt32(declare_column(row, desc, Anum_dgh_id, dgh));
+	dgh->name = TextDatumGetCString(declare_column(row, desc, Anum_dgh_name, dgh));
+	dgh->generation = DatumGetInt32(declare_column(row, desc, Anum_dgh_generation, dgh));
 	if (dgh->name[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("the name of a hierarchy must not be empty")));
 
-	kind = TextDatumGetCString(needed(row, desc, Anum_dgh_kind, dgh));
+	kind = TextDatumGetCString(declare_column(row, desc, Anum_dgh_kind, dgh));
 	for (dgh->kind = DGH_TREE; dgh->kind < lengthof(kinds); dgh->kind++)
 	{
 		if (strcmp(kind, kinds[dgh->kind].name) == 0)
 			break;
 	}
 	if (dgh->kind == lengthof(kinds))
-		bad_definition(dgh, psprintf("\"%s\" is not one of tree, interval, date, prefix", kind));
+		declare_error(dgh, psprintf("\"%s\" is not one of tree, interval, date, prefix", kind));
 	dgh->methods = kinds[dgh->kind].methods;
 	if (dgh->kind == DGH_INTERVAL)
-		read_interval(row, desc, dgh);
+		declare_interval(row, desc, dgh);
 	else if (dgh->kind == DGH_DATE)
-		read_date(row, desc, dgh);
+		declare_date(row, desc, dgh);
 	else if (dgh->kind == DGH_PREFIX)
-		read_prefix(row, desc, dgh);
+		declare_prefix(row, desc, dgh);
+	Assert(dgh->kind == DGH_TREE || (dgh->height >= 1 && dgh->height <= DGH_MAX_HEIGHT));
 	dgh->diameter = 2 * dgh->height;
 }
 
-/* Does another hierarchy have this name? */
+/* Raise an error if another hierarchy has the name. */
 static void
-refuse_taken_name(const Dgh *dgh)
+declare_check_name(const Dgh *dgh)
 {
 	HeapTuple other = dgh_fetch_row(dgh->name, 0, NULL);
 
@@ -236,22 +251,25 @@ refuse_taken_name(const Dgh *dgh)
 				 errmsg("hierarchy \"%s\" already exists", dgh->name)));
 }
 
-/* A value made with a hierarchy refers to it by id and trusts what kind it is. */
+/*
+ * Refuse an update that changes the id or the kind: a value refers to its hierarchy by
+ * the id, and relies on the kind.
+ */
 static void
-refuse_other_hierarchy(HeapTuple old, TupleDesc desc, const Dgh *dgh)
+declare_check_update(HeapTuple old, TupleDesc desc, const Dgh *dgh)
 {
 	Dgh before = {0};
 
 	dgh_read_definition(old, desc, &before);
 	if (before.id != dgh->id)
-		bad_definition(dgh, psprintf("the id %d cannot change", before.id));
+		declare_error(dgh, psprintf("the id %d cannot change", before.id));
 	if (before.kind != dgh->kind)
-		bad_definition(dgh, psprintf("the kind %s cannot change", kinds[before.kind].name));
+		declare_error(dgh, psprintf("the kind %s cannot change", kinds[before.kind].name));
 }
 
-/* The row with a generation that no row ever had. */
+/* Return a copy of a row with a generation that no row has had before. */
 static HeapTuple
-with_new_generation(HeapTuple row, TupleDesc desc)
+declare_new_generation(HeapTuple row, TupleDesc desc)
 {
 	int columns[1] = {Anum_dgh_generation};
 	Datum values[1] = {Int32GetDatum((int32) nextval_internal(kanon_relation(DGH_GENERATION_SEQUENCE), false))};
@@ -261,8 +279,8 @@ with_new_generation(HeapTuple row, TupleDesc desc)
 }
 
 /*
- * BEFORE INSERT OR UPDATE FOR EACH ROW on kanon.dgh: refuses bad definitions and
- * gives others their generation.
+ * Refuse a bad definition, and give a good one its generation: the trigger BEFORE INSERT
+ * OR UPDATE of kanon.dgh, FOR EACH ROW.
  */
 Datum
 kanon_dgh_check(PG_FUNCTION_ARGS)
@@ -270,20 +288,19 @@ kanon_dgh_check(PG_FUNCTION_ARGS)
 	TriggerData *trigger = kanon_trigger(fcinfo, DGH_TABLE, true);
 	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
 	bool update = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event);
-	HeapTuple row = with_new_generation(update ? trigger->tg_newtuple : trigger->tg_trigtuple, desc);
+	HeapTuple row = declare_new_generation(update ? trigger->tg_newtuple : trigger->tg_trigtuple, desc);
 	Dgh dgh = {0};
 
 	dgh_read_definition(row, desc, &dgh);
 	if (update)
-		refuse_other_hierarchy(trigger->tg_trigtuple, desc, &dgh);
-	refuse_taken_name(&dgh);
+		declare_check_update(trigger->tg_trigtuple, desc, &dgh);
+	declare_check_name(&dgh);
 	return PointerGetDatum(row);
 }
 
 /*
- * AFTER any change of kanon.dgh, FOR EACH STATEMENT: all backends look again.
- * The message goes out with the commit and is lost with a rollback, as it
- * must be.
+ * Make all backends check their hierarchies again: the trigger AFTER any change of
+ * kanon.dgh, FOR EACH STATEMENT. The message is sent at commit, and dropped at rollback.
  */
 Datum
 kanon_dgh_changed(PG_FUNCTION_ARGS)

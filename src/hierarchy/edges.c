@@ -1,17 +1,17 @@
 /*
  * edges.c
- *		The trigger behind kanon.dgh_edge: no cycles, and a new generation for
- *		every hierarchy that was touched.
+ *		The trigger on kanon.dgh_edge: it refuses cycles, and gives each hierarchy that
+ *		a statement changes a new generation.
  *
- * It runs once per statement.  A statement's edges, together with the path from
- * each of their ends up to the root, hold every cycle that the statement can
- * have closed, so that inserting an edge costs a few index lookups and loading
- * a million of them one pass.
+ * It runs once per statement.  The new edges of a statement, together with the path from
+ * each of their ends up to the root, hold every cycle that the statement can have
+ * closed, so that inserting an edge costs a few index lookups, and loading a million
+ * edges costs one pass.
  *
- * The new generation is an update of the hierarchy's row in kanon.dgh.  It comes
- * first, so that writers of one hierarchy wait for each other there and then
- * see each other's edges.  A transaction that inserts edges one by one updates
- * the row once, as long as nobody has seen the states in between.
+ * The new generation is an update of the hierarchy's row in kanon.dgh.  It comes first,
+ * so that writers of one hierarchy wait for each other there, and then see each other's
+ * edges.  A transaction that inserts edges one by one updates the row once, as long as
+ * no query has used the states in between.
  */
 #include "base/kanon.h"
 
@@ -36,41 +36,44 @@
 
 PG_FUNCTION_INFO_V1(kanon_dgh_edge_changed);
 
-/* The edges that a statement has put into one hierarchy. */
-typedef struct Touched
+/* A hierarchy that a statement changes. */
+typedef struct ChangedDgh
 {
 	char *name;
-	TreeBuilder *added; /* null if it only took edges away */
-} Touched;
+	TreeBuilder *added; /* the new edges; null if there are none */
+} ChangedDgh;
 
-static Touched *
-touch(List **all, const char *name)
+/* Return the member of a list with a name, added to the list if it is new. */
+static ChangedDgh *
+edges_changed_dgh(List **all, const char *name)
 {
 	ListCell *cell;
-	Touched *touched;
+	ChangedDgh *changed;
 
 	foreach (cell, *all)
 	{
-		touched = lfirst(cell);
-		if (strcmp(touched->name, name) == 0)
-			return touched;
+		changed = lfirst(cell);
+		if (strcmp(changed->name, name) == 0)
+			return changed;
 	}
-	touched = palloc0(sizeof(Touched));
-	touched->name = pstrdup(name);
-	*all = lcons(touched, *all);
-	return touched;
+	changed = palloc0(sizeof(ChangedDgh));
+	changed->name = pstrdup(name);
+	*all = lcons(changed, *all);
+	return changed;
 }
 
+/* Return a column of text as a string. */
 static char *
-slot_text(TupleTableSlot *slot, int column)
+edges_slot_text(TupleTableSlot *slot, int column)
 {
 	bool isnull;
 
 	return TextDatumGetCString(slot_getattr(slot, column, &isnull));
 }
 
+/* Collect the hierarchies of some rows, and their edges if these were added. */
 static void
-collect(List **all, Tuplestorestate *rows, TupleDesc desc, bool added)
+edges_collect(List **all, Tuplestorestate *rows, TupleDesc desc, bool added)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon edge", ALLOCSET_SMALL_SIZES);
@@ -79,18 +82,18 @@ collect(List **all, Tuplestorestate *rows, TupleDesc desc, bool added)
 	while (tuplestore_gettupleslot(rows, true, false, slot))
 	{
 		MemoryContext old = MemoryContextSwitchTo(work);
-		char *name = slot_text(slot, Anum_dgh_edge_dgh);
-		char *child = slot_text(slot, Anum_dgh_edge_child);
-		char *parent = slot_text(slot, Anum_dgh_edge_parent);
-		Touched *touched;
+		char *name = edges_slot_text(slot, Anum_dgh_edge_dgh);
+		char *child = edges_slot_text(slot, Anum_dgh_edge_child);
+		char *parent = edges_slot_text(slot, Anum_dgh_edge_parent);
+		ChangedDgh *changed;
 
 		MemoryContextSwitchTo(old);
-		touched = touch(all, name);
+		changed = edges_changed_dgh(all, name);
 		if (added)
 		{
-			if (touched->added == NULL)
-				touched->added = tree_builder_start();
-			tree_builder_add(touched->added, child, parent);
+			if (changed->added == NULL)
+				changed->added = tree_builder_start();
+			tree_builder_add(changed->added, child, parent);
 		}
 		MemoryContextReset(work);
 		CHECK_FOR_INTERRUPTS();
@@ -100,12 +103,12 @@ collect(List **all, Tuplestorestate *rows, TupleDesc desc, bool added)
 }
 
 /*
- * Was its generation made by this very subtransaction, and has nobody used it?
- * Other sessions cannot have, and parallel workers of this one do not
- * (catalog.c).
+ * Return true if the generation of a hierarchy was made by this very subtransaction and
+ * no query has used it: this session has not loaded it, other sessions cannot see it,
+ * and parallel workers of this session do not give it to any value (catalog.c).
  */
 static bool
-is_unused(const char *name)
+edges_generation_is_unused(const char *name)
 {
 	HeapTuple row = dgh_fetch_row(name, 0, NULL);
 
@@ -113,27 +116,27 @@ is_unused(const char *name)
 		   !dgh_is_cached(dgh_row_id(row), dgh_row_generation(row));
 }
 
-/* Gives a hierarchy a new generation, as every update does; all trees, if the name is null. */
+/* Give a hierarchy a new generation, as every update of its row does; or all trees, if the name is NULL. */
 static void
-renew(const char *name)
+edges_new_generation(const char *name)
 {
 	Oid types[1] = {TEXTOID};
 	Datum values[1] = {name ? CStringGetTextDatum(name) : (Datum) 0};
 	char nulls[1] = {name ? ' ' : 'n'};
 
-	if (name && is_unused(name))
+	if (name && edges_generation_is_unused(name))
 		return;
 	if (SPI_execute_with_args("UPDATE kanon.dgh"
 							  " SET generation = generation"
 							  " WHERE kind OPERATOR(pg_catalog.=) 'tree'"
 							  " AND ($1 IS NULL OR name OPERATOR(pg_catalog.=) $1)",
 							  1, types, values, nulls, false, 0) != SPI_OK_UPDATE)
-		elog(ERROR, "could not renew hierarchy \"%s\"", name);
+		elog(ERROR, "could not change the generation of hierarchy \"%s\"", name ? name : "*");
 }
 
-/* The parent of a label in the table; null if it has none. */
+/* Return the parent of a label in the table, or NULL if it has none. */
 static char *
-fetch_parent(Relation rel, Oid index, const char *name, const char *child)
+edges_fetch_parent(Relation rel, Oid index, const char *name, const char *child)
 {
 	ScanKeyData keys[2];
 	SysScanDesc scan;
@@ -155,45 +158,52 @@ fetch_parent(Relation rel, Oid index, const char *name, const char *child)
 }
 
 /*
- * Completes the statement's edges upwards from the table and checks them.  Only a
- * new root above a tree that is high already may make one that is too high and
- * shows when it is used.
+ * Complete a statement's edges upwards from the table and check them.  One case is left
+ * to the first use of the hierarchy: a new root above a tree that already has nearly as
+ * many levels as are allowed.
  */
 static void
-check_edges(Relation rel, const Touched *touched)
+edges_check(Relation rel, const ChangedDgh *changed)
 {
 	Oid index = kanon_relation(DGH_EDGE_INDEX);
 	const char *orphan;
 	int at = 0;
 
-	while ((orphan = tree_builder_orphan(touched->added, &at)) != NULL)
+	Assert(changed->added != NULL);
+	while ((orphan = tree_builder_orphan(changed->added, &at)) != NULL)
 	{
 		char *child = pstrdup(orphan);
-		char *parent = fetch_parent(rel, index, touched->name, child);
+		char *parent = edges_fetch_parent(rel, index, changed->name, child);
 
 		if (parent)
-			tree_builder_add(touched->added, child, parent);
+			tree_builder_add(changed->added, child, parent);
 		CHECK_FOR_INTERRUPTS();
 	}
-	tree_builder_check(touched->added, touched->name);
+	tree_builder_check(changed->added, changed->name);
 }
 
 /*
- * pg_restore with several jobs may load edges before their hierarchies.  It
- * turns this setting off, which says that references may lead forward; the
- * hierarchy's row, when it comes, brings a generation of its own.
+ * Raise an error unless a hierarchy exists and takes edges.
+ *
+ * pg_restore with several jobs may load edges before their hierarchies.  It turns
+ * check_function_bodies off, which says that references may lead forward; the
+ * hierarchy's row comes later, with a generation of its own.
  */
 static void
-check_hierarchy(const Touched *touched)
+edges_check_hierarchy(const ChangedDgh *changed)
 {
-	if (!check_function_bodies && dgh_fetch_row(touched->name, 0, NULL) == NULL)
+	if (!check_function_bodies && dgh_fetch_row(changed->name, 0, NULL) == NULL)
 		return;
-	if (dgh_kind_of(touched->name) != DGH_TREE)
+	if (dgh_kind_of(changed->name) != DGH_TREE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("hierarchy \"%s\" is computed and takes no edges", touched->name)));
+				 errmsg("hierarchy \"%s\" is computed and takes no edges", changed->name)));
 }
 
+/*
+ * Check the edges that a statement has changed: the trigger AFTER any change of
+ * kanon.dgh_edge, FOR EACH STATEMENT.
+ */
 Datum
 kanon_dgh_edge_changed(PG_FUNCTION_ARGS)
 {
@@ -204,21 +214,21 @@ kanon_dgh_edge_changed(PG_FUNCTION_ARGS)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (trigger->tg_oldtable)
-		collect(&all, trigger->tg_oldtable, RelationGetDescr(trigger->tg_relation), false);
+		edges_collect(&all, trigger->tg_oldtable, RelationGetDescr(trigger->tg_relation), false);
 	if (trigger->tg_newtable)
-		collect(&all, trigger->tg_newtable, RelationGetDescr(trigger->tg_relation), true);
+		edges_collect(&all, trigger->tg_newtable, RelationGetDescr(trigger->tg_relation), true);
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
-		renew(NULL);
+		edges_new_generation(NULL);
 
 	foreach (cell, all)
 	{
-		Touched *touched = lfirst(cell);
+		ChangedDgh *changed = lfirst(cell);
 
-		renew(touched->name);
-		if (touched->added)
+		edges_new_generation(changed->name);
+		if (changed->added)
 		{
-			check_hierarchy(touched);
-			check_edges(trigger->tg_relation, touched);
+			edges_check_hierarchy(changed);
+			edges_check(trigger->tg_relation, changed);
 		}
 	}
 	SPI_finish();

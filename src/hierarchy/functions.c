@@ -1,6 +1,7 @@
 /*
  * functions.c
- *		generalize, dgh_path, dgh_distance and drop_dgh.
+ *		SQL functions on hierarchies: generalize, generalized, dgh_path, dgh_distance,
+ *		drop_dgh.
  */
 #include "base/kanon.h"
 
@@ -21,8 +22,8 @@ PG_FUNCTION_INFO_V1(kanon_dgh_distance);
 PG_FUNCTION_INFO_V1(kanon_drop_dgh);
 
 /*
- * The hierarchy that a call names.  A function called once per row looks it up
- * once, and again only if hierarchies have changed in between.
+ * Return the hierarchy that a call names.  A function that is called once per row looks
+ * the hierarchy up once, and again only if hierarchies have changed in between.
  */
 static Dgh *
 named_dgh(FunctionCallInfo fcinfo, int argument)
@@ -38,13 +39,14 @@ named_dgh(FunctionCallInfo fcinfo, int argument)
 	return last->dgh;
 }
 
+/* Return the value of a text in a hierarchy. */
 static Datum
 text_to_value(Dgh *dgh, text *value)
 {
 	return dgh_resolve(dgh, gen_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)));
 }
 
-/* generalize(dgh, value, level): NULL is a leaf directly below the root. */
+/* Return a value's generalization: generalize(dgh, value, level).  NULL is a leaf directly below the root. */
 Datum
 kanon_generalize(PG_FUNCTION_ARGS)
 {
@@ -68,7 +70,7 @@ kanon_generalize(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dgh_root(dgh));
 }
 
-/* generalized(value, dgh): a text form read as a value of that hierarchy. */
+/* Return a text form as a value of a hierarchy: generalized(value, dgh). */
 Datum
 kanon_bind(PG_FUNCTION_ARGS)
 {
@@ -77,7 +79,7 @@ kanon_bind(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(text_to_value(dgh, PG_GETARG_TEXT_PP(0)));
 }
 
-/* dgh_path(dgh, value): every step from the value to the root. */
+/* Return every step from a value to the root: dgh_path(dgh, value). */
 Datum
 kanon_dgh_path(PG_FUNCTION_ARGS)
 {
@@ -109,7 +111,7 @@ kanon_dgh_path(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* dgh_distance(dgh, a, b): edges between the two, over the most there can be. */
+/* Return the edges between two values, divided by the most edges that there can be: dgh_distance(dgh, a, b). */
 Datum
 kanon_dgh_distance(PG_FUNCTION_ARGS)
 {
@@ -117,9 +119,11 @@ kanon_dgh_distance(PG_FUNCTION_ARGS)
 	Datum a = text_to_value(dgh, PG_GETARG_TEXT_PP(1));
 	Datum b = text_to_value(dgh, PG_GETARG_TEXT_PP(2));
 
+	Assert(dgh->diameter > 0);
 	PG_RETURN_FLOAT8((float8) dgh_edges_between(dgh, a, b) / dgh->diameter);
 }
 
+/* Delete a hierarchy and its edges: drop_dgh(name). */
 Datum
 kanon_drop_dgh(PG_FUNCTION_ARGS)
 {

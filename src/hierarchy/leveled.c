@@ -1,11 +1,11 @@
 /*
  * leveled.c
- *		Leveled hierarchies, as other tools exchange them: a line per leaf, then
- *		its ancestors up to the root, separated by semicolons.
+ *		Leveled hierarchies, as other tools exchange them: a line per leaf, with the
+ *		leaf and its ancestors up to the root, separated by semicolons.
  *
- * Where a line repeats a label from one level to the next, the value stays as
- * it is for that level in other tools; a tree of labels has no such step, so
- * that it climbs on.  Fields may be quoted as in CSV.
+ * Where a line repeats a label from one level to the next, the value stays unchanged at
+ * that level in other tools; a tree of labels has no such step, and climbs on.  Fields
+ * may be quoted as in CSV.
  */
 #include "base/kanon.h"
 
@@ -38,27 +38,28 @@ PG_FUNCTION_INFO_V1(kanon_export_dgh);
 #define SEPARATOR ';'
 #define QUOTE '"'
 
-/* An import under way. */
+/* The state of an import. */
 typedef struct Import
 {
-	MemoryContext context; /* of all that outlives a line */
-	MemoryContext line_context;
+	MemoryContext context;		/* owns everything that outlives a line */
+	MemoryContext line_context; /* owns the fields of a line */
 	const char *name;
-	int line;		   /* from 1 */
-	int fields;		   /* of the first line */
-	int blank;		   /* the first of the blank lines just passed, or 0 */
-	TreeBuilder *seen; /* finds contradictions between lines */
-	ArrayBuildState *children;
-	ArrayBuildState *parents;
-	ArrayBuildState *leaves;
+	int line;					/* the number of the present line, from 1 */
+	int fields;					/* of the first line */
+	int blank;					/* the first of the blank lines just passed, or 0 */
+	TreeBuilder *seen;			/* finds contradictions between lines */
+	ArrayBuildState *children;	/* of the edges, */
+	ArrayBuildState *parents;	/* in the same order */
+	ArrayBuildState *leaves;	/* in the order of lines */
 } Import;
 
+/* Raise the error that a line breaks a rule. */
 #define bad_line(import, rule, ...)                 \
 	ereport(ERROR,                                  \
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT), \
 			 errmsg("line %d of hierarchy \"%s\": " rule, (import)->line, (import)->name, ##__VA_ARGS__)))
 
-/* One field; returns where the next one starts, or null after the last. */
+/* Read a field; return the place where the next one starts, or NULL after the last. */
 static const char *
 split_field(Import *import, const char *text, StringInfo field)
 {
@@ -84,6 +85,7 @@ split_field(Import *import, const char *text, StringInfo field)
 	return text[1] ? text + 2 : NULL;
 }
 
+/* Return the fields of a line. */
 static List *
 split_line(Import *import, const char *line)
 {
@@ -101,15 +103,16 @@ split_line(Import *import, const char *line)
 	return fields;
 }
 
+/* Append a text to an array. */
 static void
 append_text(Import *import, ArrayBuildState **state, const char *text)
 {
 	*state = accumArrayResult(*state, CStringGetTextDatum(text), false, TEXTOID, import->context);
 }
 
-/* A leaf may stay as it is on all levels, and so come without an edge. */
+/* Note a leaf.  A leaf may stay the same on all levels, and so come without an edge. */
 static void
-add_label(Import *import, const char *label)
+import_label(Import *import, const char *label)
 {
 	MemoryContext old = MemoryContextSwitchTo(import->context);
 
@@ -117,8 +120,9 @@ add_label(Import *import, const char *label)
 	MemoryContextSwitchTo(old);
 }
 
+/* Add an edge. */
 static void
-add_edge(Import *import, const char *child, const char *parent)
+import_edge(Import *import, const char *child, const char *parent)
 {
 	MemoryContext old = MemoryContextSwitchTo(import->context);
 
@@ -128,7 +132,7 @@ add_edge(Import *import, const char *child, const char *parent)
 	append_text(import, &import->parents, parent);
 }
 
-/* One step of a line; the root's steps and repeated labels are none. */
+/* Import one step of a line.  Repeated labels, and so steps of the root to itself, add no edge. */
 static void
 import_step(Import *import, const char *child, const char *parent)
 {
@@ -140,11 +144,12 @@ import_step(Import *import, const char *child, const char *parent)
 		bad_line(import, "\"%s\" stands below \"%s\", but it is the root", child, parent);
 	known = tree_builder_parent(import->seen, child);
 	if (known && strcmp(known, parent) != 0)
-		bad_line(import, "\"%s\" stands below \"%s\", and below \"%s\" before", child, parent, known);
+		bad_line(import, "\"%s\" stands below \"%s\", but below \"%s\" in an earlier line", child, parent, known);
 	if (known == NULL)
-		add_edge(import, child, parent);
+		import_edge(import, child, parent);
 }
 
+/* Import the fields of a line. */
 static void
 import_fields(Import *import, List *fields)
 {
@@ -152,6 +157,7 @@ import_fields(Import *import, List *fields)
 	const char *below = NULL;
 	ListCell *cell;
 
+	Assert(fields != NIL);
 	if (import->fields == 0)
 		import->fields = list_length(fields);
 	if (list_length(fields) != import->fields)
@@ -159,7 +165,7 @@ import_fields(Import *import, List *fields)
 
 	if (tree_builder_parent(import->seen, leaf) == NULL)
 		append_text(import, &import->leaves, leaf);
-	add_label(import, leaf);
+	import_label(import, leaf);
 	foreach (cell, fields)
 	{
 		if (below)
@@ -171,6 +177,7 @@ import_fields(Import *import, List *fields)
 		import_step(import, below, GEN_ROOT_LABEL);
 }
 
+/* Import a line.  Blank lines may only stand at the end. */
 static void
 import_line(Import *import, char *line)
 {
@@ -198,42 +205,45 @@ import_line(Import *import, char *line)
 	MemoryContextReset(import->line_context);
 }
 
+/* Return the finished array, an empty one if no text was appended. */
 static Datum
-array_of(ArrayBuildState *state)
+import_array(ArrayBuildState *state)
 {
 	if (state == NULL)
 		return PointerGetDatum(construct_empty_array(TEXTOID));
 	return makeArrayResult(state, CurrentMemoryContext);
 }
 
-/* Puts leaves that came without an edge below the root. */
+/* Put leaves that have no edge below the root. */
 static void
-add_lone_leaves(Import *import)
+import_lone_leaves(Import *import)
 {
 	const char *root;
 	ListCell *cell;
 
 	foreach (cell, tree_builder_lone(import->seen, &root))
-		add_edge(import, lfirst(cell), root);
+		import_edge(import, lfirst(cell), root);
 }
 
-/* Stores what was read.  All of it comes or nothing, being one statement of the caller. */
+/* Store the hierarchy, and return the number of its leaves.  After an error nothing is stored. */
 static int64
-finish_import(Import *import)
+import_finish(Import *import)
 {
 	Oid types[3] = {TEXTOID, TEXTARRAYOID, TEXTARRAYOID};
 	Datum values[3];
 	int64 count = import->leaves ? import->leaves->nelems : 0;
 
-	add_lone_leaves(import);
+	import_lone_leaves(import);
+	Assert((import->children == NULL) == (import->parents == NULL));
+	Assert(import->children == NULL || import->children->nelems == import->parents->nelems);
 	tree_builder_check(import->seen, import->name);
 	values[0] = CStringGetTextDatum(import->name);
-	values[1] = array_of(import->leaves);
+	values[1] = import_array(import->leaves);
 	if (SPI_execute_with_args("INSERT INTO kanon.dgh (name, kind, leaf_order) VALUES ($1, 'tree', $2)",
 							  2, types, values, NULL, false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "could not create hierarchy \"%s\"", import->name);
-	values[1] = array_of(import->children);
-	values[2] = array_of(import->parents);
+	values[1] = import_array(import->children);
+	values[2] = import_array(import->parents);
 	if (SPI_execute_with_args("INSERT INTO kanon.dgh_edge (dgh, child, parent)"
 							  " SELECT $1, child, parent"
 							  " FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3)) AS edge (child, parent)",
@@ -242,8 +252,9 @@ finish_import(Import *import)
 	return count;
 }
 
+/* Start an import in the current memory context. */
 static void
-start_import(Import *import, const char *name)
+import_start(Import *import, const char *name)
 {
 	memset(import, 0, sizeof(Import));
 	import->name = name;
@@ -252,7 +263,7 @@ start_import(Import *import, const char *name)
 	import->seen = tree_builder_start();
 }
 
-/* import_dgh(name, rows): returns the number of leaves */
+/* Import lines, and return the number of leaves: import_dgh(name, rows). */
 Datum
 kanon_import_dgh(PG_FUNCTION_ARGS)
 {
@@ -265,7 +276,7 @@ kanon_import_dgh(PG_FUNCTION_ARGS)
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &rows, &nulls, &count);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	start_import(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	import_start(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	for (int i = 0; i < count; i++)
 	{
 		char *line = nulls[i] ? pstrdup("") : TextDatumGetCString(rows[i]);
@@ -273,14 +284,14 @@ kanon_import_dgh(PG_FUNCTION_ARGS)
 		import_line(&import, line);
 		pfree(line);
 	}
-	leaves = finish_import(&import);
+	leaves = import_finish(&import);
 	SPI_finish();
 	PG_RETURN_INT64(leaves);
 }
 
-/* The next line of a file, zero bytes included, without its end. */
+/* Read the next line of a file without its end; zero bytes are kept, to be refused later. */
 static bool
-read_line(FILE *file, StringInfo line)
+import_read_line(FILE *file, StringInfo line)
 {
 	int byte;
 
@@ -290,14 +301,14 @@ read_line(FILE *file, StringInfo line)
 	return byte != EOF || line->len > 0;
 }
 
-/* Imports the lines of a file, which is taken to be UTF-8. */
+/* Import the lines of a file in UTF-8. */
 static void
 import_lines(Import *import, FILE *file, const char *path)
 {
 	StringInfoData line;
 
 	initStringInfo(&line);
-	while (read_line(file, &line))
+	while (import_read_line(file, &line))
 	{
 		char *text = line.data;
 		char *converted;
@@ -305,7 +316,7 @@ import_lines(Import *import, FILE *file, const char *path)
 		/* Some tools begin with a byte order mark. */
 		if (import->line == 0 && line.len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
 			text += 3;
-		/* Zero bytes are not valid, either. */
+		/* Raises an error for bytes that are not valid UTF-8, zero bytes included. */
 		converted = pg_any_to_server(text, line.data + line.len - text, PG_UTF8);
 		import_line(import, converted);
 		if (converted != text)
@@ -317,7 +328,10 @@ import_lines(Import *import, FILE *file, const char *path)
 				 errmsg("could not read file \"%s\": %m", path)));
 }
 
-/* import_dgh_file(name, path): a file of the server, for those who may read those */
+/*
+ * Import a file of the server, and return the number of leaves: import_dgh_file(name,
+ * path), for roles that may read such files.
+ */
 Datum
 kanon_import_dgh_file(PG_FUNCTION_ARGS)
 {
@@ -340,16 +354,17 @@ kanon_import_dgh_file(PG_FUNCTION_ARGS)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	start_import(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	import_start(&import, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	import_lines(&import, file, path);
 	FreeFile(file);
-	leaves = finish_import(&import);
+	leaves = import_finish(&import);
 	SPI_finish();
 	PG_RETURN_INT64(leaves);
 }
 
+/* Append a field to a line, quoted if need be. */
 static void
-append_field(StringInfo line, const char *label)
+export_field(StringInfo line, const char *label)
 {
 	bool quoted = strchr(label, SEPARATOR) || strchr(label, '\n') || strchr(label, '\r') || label[0] == QUOTE ||
 				  label[strspn(label, " \t")] == '\0';
@@ -369,9 +384,9 @@ append_field(StringInfo line, const char *label)
 	appendStringInfoChar(line, QUOTE);
 }
 
-/* Listing a hierarchy is for those who may read its table. */
+/* Raise an error unless the current user may read kanon.dgh_edge. */
 static void
-check_may_list(void)
+export_check_permission(void)
 {
 	AclResult result = pg_class_aclcheck(kanon_relation(DGH_EDGE_TABLE), GetUserId(), ACL_SELECT);
 
@@ -379,9 +394,9 @@ check_may_list(void)
 		aclcheck_error(result, OBJECT_TABLE, DGH_EDGE_TABLE);
 }
 
-/* The leaves as export lists them: as they were imported, then those that came later. */
+/* Return the leaves in the order of export: as they were imported, then leaves that were added later. */
 static int32 *
-list_leaves(const Dgh *dgh)
+export_leaves(const Dgh *dgh)
 {
 	DghTree *tree = dgh->tree;
 	int32 *leaves = palloc_extended(Max(tree->nleaves, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
@@ -406,27 +421,28 @@ list_leaves(const Dgh *dgh)
 		if (!listed[tree->leaf[i]])
 			leaves[count++] = tree->leaf[i];
 	}
+	Assert(count == tree->nleaves);
 	return leaves;
 }
 
 /*
- * A leaf and its ancestors.  What reaches the root early repeats it, so that all
- * lines have the same length.
+ * Make the line of a leaf: the leaf and its ancestors.  A path that reaches the root
+ * early repeats the root, so that all lines have the same length.
  */
 static void
-append_line(StringInfo line, const Dgh *dgh, int node)
+export_line(StringInfo line, const Dgh *dgh, int node)
 {
 	resetStringInfo(line);
-	append_field(line, tree_label(dgh->tree, node));
+	export_field(line, tree_label(dgh->tree, node));
 	for (int level = 1; level <= dgh->height; level++)
 	{
 		node = Max(dgh->tree->parent[node], 0);
 		appendStringInfoChar(line, SEPARATOR);
-		append_field(line, tree_label(dgh->tree, node));
+		export_field(line, tree_label(dgh->tree, node));
 	}
 }
 
-/* export_dgh(name): a line per leaf */
+/* Return a line per leaf: export_dgh(name). */
 Datum
 kanon_export_dgh(PG_FUNCTION_ARGS)
 {
@@ -435,14 +451,14 @@ kanon_export_dgh(PG_FUNCTION_ARGS)
 	StringInfoData line;
 	int32 *leaves;
 
-	check_may_list();
+	export_check_permission();
 	if (dgh->tree == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("hierarchy \"%s\" is computed and has no list of leaves", dgh->name)));
 	kanon_materialize_expected(fcinfo);
 	dgh_pin(dgh, CurrentMemoryContext);
-	leaves = list_leaves(dgh);
+	leaves = export_leaves(dgh);
 	initStringInfo(&line);
 	for (int i = 0; i < dgh->tree->nleaves; i++)
 	{
@@ -450,7 +466,7 @@ kanon_export_dgh(PG_FUNCTION_ARGS)
 		bool isnull = false;
 
 		CHECK_FOR_INTERRUPTS();
-		append_line(&line, dgh, leaves[i]);
+		export_line(&line, dgh, leaves[i]);
 		value = CStringGetTextDatum(line.data);
 		tuplestore_putvalues(result->setResult, result->setDesc, &value, &isnull);
 		pfree(DatumGetPointer(value));
