@@ -2,9 +2,9 @@
  * anonymize_first.c
  *		Anonymize-then-Select.
  *
- * Rows are counted and noted in one reading, and published from their notes.
- * Where rows differ in nothing but their cells, their number is all that has to be
- * known.  Where conditions select few rows, and where other servers count their rows
+ * Rows are counted and noted in one reading, and published from their notes.  Where
+ * rows differ in nothing but their cells, the number of rows in each cell is enough.
+ * Where conditions select few rows, and where other servers count their rows
  * themselves, rows are not noted but read a second time.  A source that might not
  * give the same rows twice, should its classes outgrow memory, is kept as it is in a
  * tuplestore.  With a block size, blocks of rows in the order of their identifiers
@@ -20,6 +20,7 @@
 #include "utils/tuplestore.h"
 
 #include "anonymize/anonymizer.h"
+#include "anonymize/anonymizer_private.h"
 #include "anonymize/notes.h"
 #include "anonymize/partitions.h"
 #include "anonymize/row_source.h"
@@ -29,60 +30,65 @@
 #include "source/shards.h"
 #include "source/source.h"
 
+/* How the source is read, and from where its rows are published. */
 typedef enum Reading
 {
-	READ_AND_NOTE,
-	READ_CELLS,
-	READ_TWICE,
-	READ_AND_KEEP,
-	READ_BLOCKS,
-	READ_PARTS /* what the others turn into when classes do not fit into memory */
+	READ_AND_NOTE, /* once; from notes */
+	READ_CELLS,	   /* once; from the number of rows in each cell */
+	READ_TWICE,	   /* counted, then published from a second reading; or only that, where no row is in a group */
+	READ_AND_KEEP, /* once; from the rows, in a tuplestore */
+	READ_BLOCKS,   /* once; from one block after the other */
+	READ_PARTS	   /* the other ways, but for blocks, turn into this one when classes outgrow memory */
 } Reading;
 
+/* All in the anonymizer's memory context but for blocks. */
 struct AnonymizeFirst
 {
 	RowSource source;
 	Anonymizer *anonymizer;
 	Reading reading;
-	bool started;
-	TupleTableSlot *current;
-	Cell *current_cell;
+	bool started;			 /* the source has been counted, unless it is read in blocks */
+	TupleTableSlot *current; /* of the last published row */
+	Cell *current_cell;		 /* of that row, or NULL */
 
 	/* The second reading. */
-	List *conditions;
-	ParamListInfo params;
-	SourcePlan *selected;
-	SourceRun *run;
-	Tuplestorestate *store;
-	TupleTableSlot *slot; /* for rows of the store */
+	List *conditions;		/* that select its rows; NIL: none */
+	ParamListInfo params;	/* of the conditions */
+	SourcePlan *selected;	/* NULL: not prepared yet */
+	SourceRun *run;			/* also that of blocks; NULL: none */
+	Tuplestorestate *store; /* READ_AND_KEEP */
+	TupleTableSlot *slot;	/* for rows of the store or a block */
 
-	Partitions *parts;
+	Partitions *parts; /* READ_PARTS */
 
-	/* Cells, in the order in which their first rows were read, or in none. */
+	/* READ_CELLS: cells in the order in which their first rows were read, or in random order. */
 	Cell **cells;
 	int ncells;
 	int at_cell;
-	int64 handed_out; /* of that cell */
+	int64 handed_out; /* rows of the cell at hand */
 
-	/* Of a source on other servers, whose second reading is checked against the first. */
+	/* A source on other servers, whose second reading is checked against the first. */
 	bool elsewhere;
-	int64 *left; /* rows of each class still to come; null: not checked */
-	int64 all_left;
+	int64 *left;	/* by class: rows still to come; NULL: not checked */
+	int64 all_left; /* rows of all classes still to come */
 
-	/* Blocks.  Handed out in the order of their identifiers, the rows would say whose they are. */
-	MemoryContext block;
-	Shuffle *shuffle;
-	MinimalTuple ahead; /* the first row of the next block */
+	/* READ_BLOCKS: a block is shuffled, since the order of identifiers would tell to which individual a row belongs. */
+	MemoryContext block; /* of the block at hand */
+	Shuffle *shuffle;	 /* its rows */
+	MinimalTuple ahead;	 /* the first row of the next block; NULL: there is none */
 	uint64 last_individual;
 };
 
-/* How to read a source that is anonymized as a whole. */
+/*
+ * Choose how to read a source that is anonymized as a whole, and prepare the anonymizer for
+ * notes if they are chosen.  Joining rows with their choices twice would cost more than
+ * keeping them.
+ */
 static Reading
 choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
 {
 	if (stability == SOURCE_UNSTABLE)
 		return READ_AND_KEEP;
-	/* Joining rows with their choices twice would cost more than keeping them. */
 	if (with_source)
 		return anonymizer->aview->profile ? READ_AND_KEEP : READ_TWICE;
 	if (stability == SOURCE_STABLE_ELSEWHERE && !anonymizer_shows_cells_only(anonymizer))
@@ -91,6 +97,7 @@ choose_reading(Anonymizer *anonymizer, Stability stability, bool with_source)
 	return anonymizer->noting ? READ_AND_NOTE : READ_CELLS;
 }
 
+/* Start a source of all rows; with_source: for anonymize_first_current(). */
 static AnonymizeFirst *
 start_reading(const RowRequest *request, bool with_source)
 {
@@ -132,12 +139,14 @@ start_reading(const RowRequest *request, bool with_source)
 	return rows;
 }
 
+/* Start a source of all rows. */
 static RowSource *
 anonymize_first_start(const RowRequest *request)
 {
 	return &start_reading(request, false)->source;
 }
 
+/* Start a source that also shows the rows of the source. */
 AnonymizeFirst *
 anonymize_first_start_with_source(const RowRequest *request)
 {
@@ -145,12 +154,14 @@ anonymize_first_start_with_source(const RowRequest *request)
 	return start_reading(request, true);
 }
 
+/* Return the anonymizer of the rows. */
 Anonymizer *
 anonymize_first_anonymizer(AnonymizeFirst *rows)
 {
 	return rows->anonymizer;
 }
 
+/* Create the store for rows that are kept, and its slot. */
 static void
 make_store(AnonymizeFirst *rows, TupleDesc desc)
 {
@@ -159,6 +170,10 @@ make_store(AnonymizeFirst *rows, TupleDesc desc)
 		rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 }
 
+/*
+ * Read all rows of the source in the layout published, in the order of some columns, or in an
+ * order that tells nothing.
+ */
 static SourceRun *
 run_source(AnonymizeFirst *rows, List *order_by)
 {
@@ -171,7 +186,7 @@ run_source(AnonymizeFirst *rows, List *order_by)
 	return run;
 }
 
-/* The second reading, of what the conditions select. */
+/* Start the second reading: the rows that the conditions select. */
 static SourceRun *
 run_selected(AnonymizeFirst *rows)
 {
@@ -179,14 +194,17 @@ run_selected(AnonymizeFirst *rows)
 	SourceRun *run;
 	bool planned;
 
+	Assert(rows->reading == READ_TWICE && rows->run == NULL);
 	if (rows->selected == NULL)
-		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
+		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns,
+													 rows->conditions, NIL));
 	run = source_start(source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
 	if (!anonymizer->keeps_order)
 		source_hide_order(run);
 	return run;
 }
 
+/* Return the identifiers as a list of columns. */
 static List *
 id_columns(const Anonymizer *anonymizer)
 {
@@ -197,20 +215,21 @@ id_columns(const Anonymizer *anonymizer)
 	return columns;
 }
 
-/* Divides the source, or what was kept of it, into parts that fit into memory. */
+/* Divide the source, or the rows that were kept of it, into parts that fit into memory, and recode them. */
 static void
-divide(AnonymizeFirst *rows, int64 rows_counted)
+divide_source(AnonymizeFirst *rows, int64 rows_counted)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	TupleTableSlot *slot = rows->slot;
 	SourceRun *run = NULL;
 
+	Assert(rows->reading != READ_BLOCKS && rows->reading != READ_PARTS);
 	if (rows->reading != READ_AND_KEEP)
 	{
 		anonymizer_keep_rows(anonymizer);
 		run = run_source(rows, NIL);
 	}
-	rows->parts = partitions_create(anonymizer, rows_counted, source_rows(anonymizer),
+	rows->parts = partitions_create(anonymizer, rows_counted, anonymizer_expected_rows(anonymizer),
 									run ? CreateTupleDescCopy(source_desc(run)) : slot->tts_tupleDescriptor);
 	while (run ? source_next(run, &slot) : anonymizer_kept_row(anonymizer, rows->store, slot))
 	{
@@ -228,7 +247,7 @@ divide(AnonymizeFirst *rows, int64 rows_counted)
 	partitions_recode(rows->parts);
 }
 
-/* The order in which their first rows were read may tell what these are. */
+/* Shuffle the cells: the order in which their first rows were read may tell of hidden values. */
 static void
 shuffle_cells(AnonymizeFirst *rows)
 {
@@ -245,9 +264,9 @@ shuffle_cells(AnonymizeFirst *rows)
 	}
 }
 
-/* How many rows each cell has. */
+/* Count the rows of each cell, and list the cells. */
 static void
-count_cells(AnonymizeFirst *rows)
+count_rows_of_cells(AnonymizeFirst *rows)
 {
 	const Histogram *classes = rows->anonymizer->classes;
 
@@ -264,7 +283,7 @@ count_cells(AnonymizeFirst *rows)
 		shuffle_cells(rows);
 }
 
-/* Recodes the whole source. */
+/* Recode the whole source. */
 static void
 recode_source(AnonymizeFirst *rows)
 {
@@ -281,16 +300,16 @@ recode_source(AnonymizeFirst *rows)
 	overflow = anonymizer_recode(anonymizer, rows->store, true);
 	if (overflow > 0)
 	{
-		divide(rows, overflow);
+		divide_source(rows, overflow);
 		return;
 	}
 	if (rows->reading == READ_CELLS)
-		count_cells(rows);
+		count_rows_of_cells(rows);
 	if (anonymizer->witness)
 		anonymizer_mark_witnessed(anonymizer);
 }
 
-/* Expects as many rows of each class as were counted. */
+/* Expect as many rows of each class as were counted. */
 static void
 expect_counted_rows(AnonymizeFirst *rows)
 {
@@ -304,6 +323,7 @@ expect_counted_rows(AnonymizeFirst *rows)
 		rows->all_left += rows->left[class];
 }
 
+/* Raise the error for a source that gives other rows in its second reading. */
 static void pg_attribute_noreturn()
 refuse_changed_source(void)
 {
@@ -312,20 +332,21 @@ refuse_changed_source(void)
 			 errmsg("the source of an anonymization view changed while it was read")));
 }
 
-/* The row at hand was counted. */
+/* Check that a row of the class of the row just read is still to come, and count it off. */
 static void
 expect_row(AnonymizeFirst *rows)
 {
 	int class = histogram_find(rows->anonymizer->classes, rows->anonymizer->row.codes);
 
+	Assert(rows->left != NULL);
 	if (class < 0 || rows->left[class]-- == 0)
 		refuse_changed_source();
 	rows->all_left--;
 }
 
-/* What has to happen before the first row. */
+/* Recode the whole source, or start the first block, as the first row is asked for. */
 static void
-prepare(AnonymizeFirst *rows)
+count_before_first_row(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
@@ -348,7 +369,10 @@ prepare(AnonymizeFirst *rows)
 	MemoryContextSwitchTo(old);
 }
 
-/* The next row for a block, unless the block is full and the row is of someone new. */
+/*
+ * Read the next row of a block that has size rows.  Return false after the last row; or if
+ * the block is full and the row is of another individual, and keep the row for the next block.
+ */
 static bool
 next_for_block(AnonymizeFirst *rows, int64 size, TupleTableSlot **slot)
 {
@@ -370,6 +394,7 @@ next_for_block(AnonymizeFirst *rows, int64 size, TupleTableSlot **slot)
 	return false;
 }
 
+/* Free the block at hand. */
 static void
 end_block(AnonymizeFirst *rows)
 {
@@ -380,7 +405,7 @@ end_block(AnonymizeFirst *rows)
 		MemoryContextReset(rows->block);
 }
 
-/* Reads and recodes a block; false after the last one. */
+/* Read and recode a block; return false after the last one. */
 static bool
 next_block(AnonymizeFirst *rows)
 {
@@ -412,6 +437,7 @@ next_block(AnonymizeFirst *rows)
 		shuffle_add(rows->shuffle, slot);
 		size++;
 	}
+	Assert(rows->ahead == NULL || size >= anonymizer->aview->block_size);
 	recode(histogram, 0, anonymizer->recoder->nsteps);
 	anonymizer->classes = histogram;
 	if (anonymizer->witness)
@@ -420,6 +446,7 @@ next_block(AnonymizeFirst *rows)
 	return size > 0;
 }
 
+/* Set the slot to the next row of the block at hand, or of the next one; return false after the last. */
 static bool
 next_of_block(AnonymizeFirst *rows, TupleTableSlot **slot)
 {
@@ -432,7 +459,10 @@ next_of_block(AnonymizeFirst *rows, TupleTableSlot **slot)
 	return found;
 }
 
-/* All rows of a cell come together: an order among them would tell of its classes. */
+/*
+ * Set the cell of the next row; return false after the last.  All rows of a cell come
+ * together: an order among them would tell of its classes.
+ */
 static bool
 next_of_cell(AnonymizeFirst *rows, Cell **cell)
 {
@@ -447,6 +477,7 @@ next_of_cell(AnonymizeFirst *rows, Cell **cell)
 	return false;
 }
 
+/* Set the slot to the next row of the source, read again or kept; return false after the last. */
 static bool
 next_source_row(AnonymizeFirst *rows, TupleTableSlot **slot)
 {
@@ -468,8 +499,8 @@ next_source_row(AnonymizeFirst *rows, TupleTableSlot **slot)
 }
 
 /*
- * Does the row just read qualify, as far as witnesses go?  One that is in no group
- * is its own.
+ * Return true if the row just read may be given: if no witness is asked for, or its cell
+ * has one.  A row in no group is its own witness.
  */
 static bool
 has_witness(AnonymizeFirst *rows, const Cell *cell)
@@ -479,7 +510,10 @@ has_witness(AnonymizeFirst *rows, const Cell *cell)
 	return cell ? cell->witnessed : anonymizer_test_witness(rows->anonymizer, anonymizer_seen_codes(rows->anonymizer));
 }
 
-/* The next row of the source that is shown, and its cell, or null. */
+/*
+ * Read the next row of the source that is shown, and set its cell or, for a row in no group,
+ * NULL; return false after the last.
+ */
 static bool
 next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
@@ -502,8 +536,12 @@ next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 	return true;
 }
 
+/*
+ * Set the next row and its cell, from wherever rows are published; return false after the
+ * last.  Rows of READ_CELLS have no slot.
+ */
 static bool
-next_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
+next_anonymized_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
 	if (rows->reading == READ_AND_NOTE)
 		return notes_next(rows->anonymizer->notes, slot, cell);
@@ -514,7 +552,7 @@ next_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 	return next_shown_row(rows, slot, cell);
 }
 
-/* The next published row; only the columns asked for are filled in. */
+/* Publish the next row. */
 static bool
 anonymize_first_next(RowSource *source, Datum *values, bool *nulls)
 {
@@ -524,8 +562,8 @@ anonymize_first_next(RowSource *source, Datum *values, bool *nulls)
 	Cell *cell;
 
 	if (!rows->started)
-		prepare(rows);
-	while (next_row(rows, &slot, &cell))
+		count_before_first_row(rows);
+	while (next_anonymized_row(rows, &slot, &cell))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!has_witness(rows, cell))
@@ -540,6 +578,7 @@ anonymize_first_next(RowSource *source, Datum *values, bool *nulls)
 	return false;
 }
 
+/* Return the source's row behind the last published row. */
 TupleTableSlot *
 anonymize_first_current(const AnonymizeFirst *rows, const Cell **cell)
 {
@@ -547,7 +586,7 @@ anonymize_first_current(const AnonymizeFirst *rows, const Cell **cell)
 	return rows->current;
 }
 
-/* From the start again, with what is known so far. */
+/* Start again with the first row.  The source is not counted again. */
 static void
 anonymize_first_rewind(RowSource *source, ParamListInfo params)
 {
@@ -559,6 +598,7 @@ anonymize_first_rewind(RowSource *source, ParamListInfo params)
 	if (rows->run)
 	{
 		source_end(rows->run);
+		rows->run = NULL;
 		rows->run = rows->reading == READ_BLOCKS ? run_source(rows, id_columns(anonymizer)) : run_selected(rows);
 		rows->ahead = NULL;
 	}
@@ -576,6 +616,7 @@ anonymize_first_rewind(RowSource *source, ParamListInfo params)
 	MemoryContextSwitchTo(old);
 }
 
+/* End all that is being read, and drop its files. */
 static void
 anonymize_first_end(RowSource *source)
 {
@@ -598,7 +639,10 @@ anonymize_first_end(RowSource *source)
 	rows->slot = NULL;
 }
 
-/* Show how the source is counted, where other servers count it, and how it is read: whole, and what is selected again. */
+/*
+ * Show the query that counts the source, where other servers count it, and the queries that
+ * read the whole source and its selected rows.
+ */
 static void
 anonymize_first_explain(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg)
 {

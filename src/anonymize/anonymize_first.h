@@ -1,9 +1,9 @@
 /*
  * anonymize_first.h
- *		Anonymize-then-Select: every row of the source, as it is published.
+ *		Anonymize-then-Select: a source of all rows, as they are published.
  *
- * With conditions, only the rows that satisfy them are given; where reading the
- * source twice would cost more or is impossible, others are given, too.
+ * If the request has conditions, only the rows that satisfy them are given; but where
+ * reading the rows twice would cost more or is impossible, others are given, too.
  */
 #ifndef KANON_ANONYMIZE_FIRST_H
 #define KANON_ANONYMIZE_FIRST_H
@@ -18,10 +18,18 @@ extern const RowSourceMethods anonymize_first_methods;
 
 typedef struct AnonymizeFirst AnonymizeFirst; /* a RowSource */
 
-/* Start a source of rows beside what they are made from, for the owner of the view, who may see their order, too. */
+/*
+ * Start a source that also shows the row of the source behind each published row: for the
+ * view's owner, who may see the order of the source, too.  The request must have neither
+ * conditions nor a witness test.
+ */
 extern AnonymizeFirst *anonymize_first_start_with_source(const RowRequest *request);
+/* Return the anonymizer of the rows, which has read the row behind the last published row. */
 extern Anonymizer *anonymize_first_anonymizer(AnonymizeFirst *rows);
-/* Return the source's row behind the last published row, and set its cell, or NULL for a row in no group. */
+/*
+ * Return the row of the source behind the last published row, in the layout of the
+ * anonymizer, valid until the next row; set its cell, or NULL for a row in no group.
+ */
 extern TupleTableSlot *anonymize_first_current(const AnonymizeFirst *rows, const Cell **cell);
 
 #endif

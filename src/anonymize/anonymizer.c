@@ -1,6 +1,13 @@
 /*
  * anonymizer.c
- *		Reading, recoding and publishing rows.
+ *		Reading rows of the source into codes, and publishing them in their cells.
+ *
+ * A row of the source is read in one of two layouts: counted has the columns that
+ * recoding needs, published also the columns that the caller needs.  Reading turns
+ * the values into codes (recode/dictionary.h), the identifiers into a hash, and the
+ * choices of the row's owner into a k and a set of columns that may be seen.
+ * Publishing takes quasi-identifiers from the row's cell, and every other column from
+ * the row, as its role and its owner allow.
  */
 #include "base/kanon.h"
 
@@ -11,10 +18,9 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
-#include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "anonymize/anonymizer_private.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "aview/boxes.h"
@@ -24,41 +30,46 @@
 #include "recode/dictionary.h"
 #include "recode/recode.h"
 #include "source/layout.h"
-#include "source/source.h"
 
-/* What a missing identifier counts as: all of them are one unknown individual. */
+
+/* The hash of a missing identifier: all rows without one are of one unknown individual. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
+/* How a column is shown.  The order matters: see anonymizer_publish(). */
 typedef enum Showing
 {
 	SHOW_AS_IT_IS,
-	SHOW_IF_K_IS_ZERO,
-	SHOW_UNLESS_SUPPRESSED,
-	SHOW_GENERALIZED_UNLESS_SUPPRESSED
+	SHOW_IF_K_IS_ZERO,				   /* an identifier */
+	SHOW_UNLESS_SUPPRESSED,			   /* a sensitive value */
+	SHOW_GENERALIZED_UNLESS_SUPPRESSED /* a sensitive value that the view publishes as kanon.generalized */
 } Showing;
 
-/* A column of a source row, other than quasi-identifiers. */
+/* A column of the view other than a quasi-identifier, and how it is shown. */
 typedef struct ShownColumn
 {
-	int column;
-	int place;
+	int column; /* of the view, from 0 */
+	int place;	/* in a row of the layout published */
 	Showing showing;
-	bool optional; /* its owner may hide it */
-	Dictionary *dictionary; /* SHOW_GENERALIZED_UNLESS_SUPPRESSED */
+	bool optional;			/* the data owner may hide it */
+	Dictionary *dictionary; /* the column's, which is NULL unless it is sensitive */
 } ShownColumn;
 
-/* Individuals of a class that are told apart at first, where nobody knows the largest k yet. */
+/* Individuals of a class that are told apart at first, as long as the largest k is unknown. */
 #define FIRST_INDIVIDUALS 64
 
-/* Numbers are ordered, words of a hierarchy stand in it, others are just different. */
+/*
+ * Return how distributions of a sensitive column are compared: numbers by their order, values
+ * of a hierarchy by their places in it, and all others as equal or different.
+ */
 static Distance
-distance_of(const AViewColumn *column)
+sensitive_distance(const AViewColumn *column)
 {
 	if (column->dgh)
 		return DISTANCE_HIERARCHICAL;
 	return typekind_is_number(typekind(column->source_type)) ? DISTANCE_ORDERED : DISTANCE_EQUAL;
 }
 
+/* Create the recoder for the view's steps or tree and its privacy predicate. */
 static Recoder *
 create_recoder(Anonymizer *anonymizer)
 {
@@ -93,18 +104,22 @@ create_recoder(Anonymizer *anonymizer)
 	{
 		int column = anonymizer->sensitive[i];
 
-		recoder->sensitive[i].dictionary = anonymizer->graded[column] ? anonymizer->graded[column] : anonymizer->dictionaries[column];
-		recoder->sensitive[i].distance = distance_of(&aview->columns[anonymizer->sensitive[i]]);
+		recoder->sensitive[i].dictionary = anonymizer->graded[column];
+		if (recoder->sensitive[i].dictionary == NULL)
+			recoder->sensitive[i].dictionary = anonymizer->dictionaries[column];
+		recoder->sensitive[i].distance = sensitive_distance(&aview->columns[column]);
 	}
 	recoder_prepare(recoder);
 	return recoder;
 }
 
+/* List identifiers and sensitive columns, and create the dictionaries of columns that are coded. */
 static void
 list_columns(Anonymizer *anonymizer)
 {
 	AView *aview = anonymizer->aview;
 
+	Assert(aview->ncolumns <= aview->nsource);
 	anonymizer->ids = palloc(Max(aview->ncolumns, 1) * sizeof(int));
 	anonymizer->id_hash = palloc0(Max(aview->ncolumns, 1) * sizeof(FmgrInfo));
 	anonymizer->sensitive = palloc(Max(aview->ncolumns, 1) * sizeof(int));
@@ -132,6 +147,10 @@ list_columns(Anonymizer *anonymizer)
 	}
 }
 
+/*
+ * Set how the columns of the layout published are shown, but for quasi-identifiers, which the
+ * cell has, and choices, which stand behind the view's columns and are not shown.
+ */
 static void
 list_shown(Anonymizer *anonymizer)
 {
@@ -144,7 +163,6 @@ list_shown(Anonymizer *anonymizer)
 		int column = lfirst_int(cell);
 		ShownColumn *shown;
 
-		/* Quasi-identifiers are their group's; people's choices, behind the view's columns, are for us. */
 		if (column >= aview->ncolumns || aview->columns[column].role == ROLE_QUASI)
 			continue;
 		shown = &anonymizer->shown[anonymizer->nshown++];
@@ -154,13 +172,16 @@ list_shown(Anonymizer *anonymizer)
 		shown->dictionary = anonymizer->dictionaries[column];
 		if (aview->columns[column].role == ROLE_ID)
 			shown->showing = SHOW_IF_K_IS_ZERO;
+		else if (aview->columns[column].role == ROLE_SENSITIVE && aview->columns[column].generalized)
+			shown->showing = SHOW_GENERALIZED_UNLESS_SUPPRESSED;
 		else if (aview->columns[column].role == ROLE_SENSITIVE)
-			shown->showing = aview->columns[column].generalized ? SHOW_GENERALIZED_UNLESS_SUPPRESSED : SHOW_UNLESS_SUPPRESSED;
+			shown->showing = SHOW_UNLESS_SUPPRESSED;
 	}
 }
 
+/* Add the columns of a layout to a set. */
 static Bitmapset *
-add_columns(Bitmapset *columns, const RowLayout *layout)
+add_layout_columns(Bitmapset *columns, const RowLayout *layout)
 {
 	ListCell *cell;
 
@@ -169,6 +190,7 @@ add_columns(Bitmapset *columns, const RowLayout *layout)
 	return columns;
 }
 
+/* Set the layout published to some columns, and how they are shown. */
 static void
 set_published(Anonymizer *anonymizer, const Bitmapset *columns)
 {
@@ -178,41 +200,51 @@ set_published(Anonymizer *anonymizer, const Bitmapset *columns)
 	list_shown(anonymizer);
 }
 
-/* From now on rows are kept, and read again for counting.  What is only counted is looked at like what is shown. */
+/*
+ * Prepare for rows that are kept, and read again for counting: the layout published gets all
+ * columns, so that the row is coded from it alone.
+ */
 void
 anonymizer_keep_rows(Anonymizer *anonymizer)
 {
-	Bitmapset *columns = add_columns(add_columns(NULL, &anonymizer->published), &anonymizer->counted);
+	Bitmapset *columns = add_layout_columns(add_layout_columns(NULL, &anonymizer->published), &anonymizer->counted);
 
 	anonymizer->noting = false;
 	set_published(anonymizer, consent_add_choices(anonymizer->aview, columns));
 }
 
-/* What has to be known of a row, besides its class, to publish it. */
+/*
+ * Return the columns that a note needs besides its class.  Quasi-identifiers come from the
+ * cell; and no identifier is shown where every row has the view's k, unless that is 0.
+ */
 static Bitmapset *
 noted_columns(const Anonymizer *anonymizer)
 {
 	const AView *aview = anonymizer->aview;
-	Bitmapset *noted = add_columns(NULL, &anonymizer->published);
+	Bitmapset *noted = add_layout_columns(NULL, &anonymizer->published);
 
 	for (int i = 0; i < aview->nquasi; i++)
 		noted = bms_del_member(noted, aview->quasi[i]);
-	/* Nobody's identifiers are shown where everybody's k is the view's. */
 	for (int i = 0; i < anonymizer->nids && aview->profile == NULL && aview->k > 0; i++)
 		noted = bms_del_member(noted, anonymizer->ids[i]);
 	return noted;
 }
 
+/* Return true if a note would have nothing but a class. */
 bool
 anonymizer_shows_cells_only(const Anonymizer *anonymizer)
 {
 	return anonymizer->aview->profile == NULL && bms_is_empty(noted_columns(anonymizer));
 }
 
+/*
+ * Prepare for noting: the layout published becomes that of a note, and the layout counted that
+ * of the rows that notes are taken from.
+ */
 void
 anonymizer_note_rows(Anonymizer *anonymizer)
 {
-	Bitmapset *read = add_columns(add_columns(NULL, &anonymizer->published), &anonymizer->counted);
+	Bitmapset *read = add_layout_columns(add_layout_columns(NULL, &anonymizer->published), &anonymizer->counted);
 
 	set_published(anonymizer, noted_columns(anonymizer));
 	if (anonymizer_shows_cells_only(anonymizer))
@@ -222,6 +254,11 @@ anonymizer_note_rows(Anonymizer *anonymizer)
 	row_layout(&anonymizer->counted, anonymizer->aview, read);
 }
 
+/*
+ * Create an anonymizer.  The layout counted has the quasi-identifiers, the choice of k, and as
+ * far as the privacy predicate needs them, permissions, sensitive columns with their levels,
+ * and identifiers.
+ */
 Anonymizer *
 anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
@@ -262,7 +299,10 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	return anonymizer;
 }
 
-/* Who a row is about, as a hash.  Two people with one hash would count as one. */
+/*
+ * Return the individual that a row is about, as a hash of its identifiers.  Two individuals
+ * with one hash count as one, which errs on the side of privacy.
+ */
 static uint64
 read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
 {
@@ -274,6 +314,7 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 		int place = layout->place[anonymizer->ids[i]];
 		uint64 hash = NULL_INDIVIDUAL;
 
+		Assert(place >= 0);
 		if (slot->tts_isnull[place])
 			;
 		else if (OidIsValid(anonymizer->id_hash[i].fn_oid))
@@ -294,7 +335,7 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	return individual;
 }
 
-/* The code of a sensitive value as its owner lets it be published. */
+/* Return the code of a sensitive value as its owner lets it be published. */
 static int32
 read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
 {
@@ -311,7 +352,7 @@ read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *
 	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
 }
 
-/* The quasi-identifiers that the row's owner lets be seen, a bit each. */
+/* Return the quasi-identifiers that the row's owner lets be seen, as a bit set. */
 static uint64
 read_visible(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
 {
@@ -326,6 +367,7 @@ read_visible(const Anonymizer *anonymizer, const RowLayout *layout, TupleTableSl
 	return visible;
 }
 
+/* Read the choices of a row of a known class: its k, and the columns that its owner lets be seen. */
 void
 anonymizer_recall(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
 {
@@ -334,6 +376,7 @@ anonymizer_recall(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlo
 		anonymizer->row.visible = read_visible(anonymizer, layout, slot);
 }
 
+/* Read a row into codes; return false if it is not shown at all. */
 bool
 anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, bool counting)
 {
@@ -349,7 +392,9 @@ anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	{
 		int place = layout->place[aview->quasi[i]];
 
-		anonymizer->row.codes[i] = dictionary_code(recoder->columns[i], slot->tts_values[place], slot->tts_isnull[place]);
+		Assert(place >= 0);
+		anonymizer->row.codes[i] = dictionary_code(recoder->columns[i],
+												   slot->tts_values[place], slot->tts_isnull[place]);
 	}
 	if (recoder->masked)
 		anonymizer->row.visible = read_visible(anonymizer, layout, slot);
@@ -362,6 +407,7 @@ anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	return true;
 }
 
+/* Return the codes of the row just read as its owner lets them be seen. */
 const int32 *
 anonymizer_seen_codes(Anonymizer *anonymizer)
 {
@@ -371,34 +417,66 @@ anonymizer_seen_codes(Anonymizer *anonymizer)
 	return anonymizer->seen;
 }
 
+/* Return the recoder. */
+Recoder *
+anonymizer_recoder(const Anonymizer *anonymizer)
+{
+	return anonymizer->recoder;
+}
+
+/* Return the layout of the rows that are published. */
+const RowLayout *
+anonymizer_layout(const Anonymizer *anonymizer)
+{
+	return &anonymizer->published;
+}
+
+/* Set the columns of the view that are identifiers, and return how many they are. */
+int
+anonymizer_ids(const Anonymizer *anonymizer, const int **ids)
+{
+	*ids = anonymizer->ids;
+	return anonymizer->nids;
+}
+
+/* Return the row just read. */
+const RecodeRow *
+anonymizer_row(const Anonymizer *anonymizer)
+{
+	return &anonymizer->row;
+}
+
+/* Find cells in a histogram from now on, or in none. */
+void
+anonymizer_set_classes(Anonymizer *anonymizer, Histogram *classes)
+{
+	Assert(classes == NULL || classes->recoder == anonymizer->recoder);
+	anonymizer->classes = classes;
+}
+
+/* Return true if the row just read is published in a group. */
 bool
 anonymizer_groups(const Anonymizer *anonymizer)
 {
 	return anonymizer->row.k > 1;
 }
 
-double
-source_rows(const Anonymizer *anonymizer)
-{
-	Query *query = source_query(anonymizer->aview, anonymizer->counted.columns, NIL, NIL);
 
-	return source_plan(query, false, NULL)->planTree->plan_rows;
-}
-
-/* Null for a row that belongs to no known class, too: such a row is not published. */
+/* Return the cell in which the row just read is published, or NULL if its class is unknown. */
 Cell *
-anonymizer_cell(Anonymizer *anonymizer)
+anonymizer_cell(const Anonymizer *anonymizer)
 {
 	int class = histogram_find(anonymizer->classes, anonymizer->row.codes);
 
 	return class < 0 ? NULL : anonymizer->classes->cells[class];
 }
 
-/* A sensitive value as its owner lets it be published; false: not at all. */
+/* Set a sensitive value as its owner lets it be published; return false if it is hidden. */
 static bool
-publish_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
+show_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
 {
-	int level = consent_level(anonymizer->aview, &anonymizer->published, slot, shown->column, shown->dictionary->height);
+	int height = shown->dictionary->height;
+	int level = consent_level(anonymizer->aview, &anonymizer->published, slot, shown->column, height);
 	int32 code;
 
 	if (shown->showing == SHOW_UNLESS_SUPPRESSED)
@@ -409,8 +487,8 @@ publish_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSl
 }
 
 /*
- * The cell is null where the row is in no group (its k is 0 or 1): then
- * quasi-identifiers are shown as they are.
+ * Publish a row in a cell.  A row in no group, whose k is 0 or 1, shows its
+ * quasi-identifiers as they are; an identifier is shown only if the k is 0.
  */
 void
 anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cell, Datum *values, bool *nulls)
@@ -418,6 +496,8 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 	AView *aview = anonymizer->aview;
 	bool suppressed = cell && cell->suppressed;
 
+	Assert(anonymizer->row.k >= 0);
+	Assert(cell == NULL || recoder_groups(anonymizer->recoder));
 	for (int i = 0; i < anonymizer->nshown; i++)
 	{
 		const ShownColumn *shown = &anonymizer->shown[i];
@@ -428,20 +508,22 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 		if (shown->showing == SHOW_IF_K_IS_ZERO)
 			isnull = isnull || cell || anonymizer->row.k > 0;
 		else if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
-			isnull = isnull || suppressed || !publish_sensitive(anonymizer, shown, slot, &value);
+			isnull = isnull || suppressed || !show_sensitive(anonymizer, shown, slot, &value);
 		values[shown->column] = value;
 		nulls[shown->column] = isnull;
 	}
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		int column = aview->quasi[i];
+		int32 code = anonymizer->row.codes[i];
 
-		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[anonymizer->row.codes[i]];
-		nulls[column] = (cell ? cell->nulls[i] : anonymizer->row.codes[i] == NULL_CODE) ||
+		values[column] = cell ? cell->values[i] : anonymizer->recoder->columns[i]->levels[0].values[code];
+		nulls[column] = (cell ? cell->nulls[i] : code == NULL_CODE) ||
 						!consent_given(aview, &anonymizer->published, slot, column);
 	}
 }
 
+/* Ask for groups that have a witness. */
 void
 anonymizer_ask_witness(Anonymizer *anonymizer, RowWitness witness, void *arg)
 {
@@ -455,6 +537,7 @@ anonymizer_ask_witness(Anonymizer *anonymizer, RowWitness witness, void *arg)
 	memset(anonymizer->witness_nulls, true, ncolumns * sizeof(bool));
 }
 
+/* Return true if a class has a witness. */
 bool
 anonymizer_test_witness(void *arg, const int32 *codes)
 {
@@ -470,6 +553,7 @@ anonymizer_test_witness(void *arg, const int32 *codes)
 	return anonymizer->witness(anonymizer->witness_arg, anonymizer->witness_values, anonymizer->witness_nulls);
 }
 
+/* Mark the cells of known classes that have a witness.  No member of a suppressed cell is one. */
 void
 anonymizer_mark_witnessed(Anonymizer *anonymizer)
 {

@@ -1,10 +1,10 @@
 /*
  * costs.h
- *		What the plans of an A-view cost, in the planner's units: for the choice
+ *		Costs of the plans of an A-view, in the planner's units: for the choice
  *		between them, and for knowing when to give one up.
  */
-#ifndef KANON_SCAN_COSTS_H
-#define KANON_SCAN_COSTS_H
+#ifndef KANON_COSTS_H
+#define KANON_COSTS_H
 
 #include "aview/aview.h"
 
@@ -19,21 +19,24 @@ typedef enum PlanChoice
 	CHOOSE_FUNCTION
 } PlanChoice;
 
-extern int kanon_plan;
+extern int kanon_plan; /* a PlanChoice */
 
-/* Turning a row's values into codes, and finding its class. */
+/* Return the cost of turning a row's values into codes, and finding its class. */
 extern Cost cost_of_coding(const AView *aview);
-/* Fetching a row that was not filtered out, and putting together what is shown of it. */
+/* Return the cost of fetching a row that was not filtered out, and of putting its published columns together. */
 extern Cost cost_of_publishing(const AView *aview);
-/* Counting all rows of the source, which a plan reads. */
+/* Return the cost of counting all rows of the source, which the plan source reads. */
 extern Cost cost_of_counting(const AView *aview, const Plan *source);
-/* Noting all rows while they are counted, and reading the notes. */
+/* Return the cost of noting all rows while they are counted, and of reading the notes. */
 extern Cost cost_of_noting(const Plan *source);
-/* Running a query for the members of a cell, once planned, without what becomes of its rows. */
+/* Return the cost of running a planned query for the members of a cell, without coding its rows. */
 extern Cost cost_of_lookup(const Plan *source, const Plan *plan);
-/* Reading a part of the source by a plan, as often as that, each time another. */
+/* Return the cost per loop of reading a part of the source by a plan, another part in each of some loops. */
 extern Cost cost_of_repeated(const Plan *source, const Plan *reading, double loops);
-/* Looking for the cells of so many selected rows, by a plan for one class; given up in time. */
+/*
+ * Return the cost of looking for the cells of a number of selected rows, with the plan probe
+ * for one class; the search is given up when it has cost as much as counting the source.
+ */
 extern Cost cost_of_probing(const AView *aview, const Plan *source, const Plan *probe, double rows);
 
 #endif

@@ -1,6 +1,11 @@
 /*
  * counting.c
  *		Counting the rows of the source: classes, individuals, distributions.
+ *
+ * Rows come from the source, from other servers that have counted equal rows
+ * themselves, or from a tuplestore.  Where memory is bounded, counting stops as soon
+ * as the classes have outgrown it, unless the remaining rows are needed for
+ * something else.
  */
 #include "base/kanon.h"
 
@@ -10,6 +15,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "anonymize/anonymizer_private.h"
 #include "anonymize/notes.h"
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
@@ -18,7 +24,7 @@
 #include "source/shards.h"
 #include "source/source.h"
 
-/* Counts a sensitive value of the whole input. */
+/* Count the row just read for the distribution of a sensitive column. */
 static void
 count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 {
@@ -37,10 +43,14 @@ count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 		}
 		anonymizer->noccurrences[index] = size;
 	}
+	Assert(code >= 0 && code < anonymizer->noccurrences[index]);
 	anonymizer->occurrences[index][code] += anonymizer->row.rows;
 }
 
-/* Counts the row just read: those in no group count as part of the whole input, too. */
+/*
+ * Count the row just read, and return its class.  A row in no group counts for the
+ * distributions, which are those of the whole input, but has no class here.
+ */
 int
 anonymizer_count(Anonymizer *anonymizer, Histogram *histogram)
 {
@@ -56,14 +66,16 @@ anonymizer_count(Anonymizer *anonymizer, Histogram *histogram)
 	return class;
 }
 
+/* A number, as kanon.generalized, and its code. */
 typedef struct NumberedCode
 {
 	Datum number;
 	int32 code;
 } NumberedCode;
 
+/* Compare numbers for qsort(). */
 static int
-compare_numbers(const void *left, const void *right)
+compare_numbered_codes(const void *left, const void *right)
 {
 	GenView a;
 	GenView b;
@@ -73,7 +85,7 @@ compare_numbers(const void *left, const void *right)
 	return gen_identity_cmp(&a, &b, InvalidOid);
 }
 
-/* The codes of a column of numbers in their order, NULL last. */
+/* Return the codes of a column of numbers in the order of the numbers, NULL last. */
 static int32 *
 order_codes(Dictionary *dictionary, int count)
 {
@@ -85,14 +97,15 @@ order_codes(Dictionary *dictionary, int count)
 		codes[code - 1].code = code;
 		codes[code - 1].number = dictionary->levels[0].values[code];
 	}
-	qsort(codes, count - 1, sizeof(NumberedCode), compare_numbers);
+	Assert(count >= 1);
+	qsort(codes, count - 1, sizeof(NumberedCode), compare_numbered_codes);
 	for (int i = 0; i < count - 1; i++)
 		order[i] = codes[i].code;
 	order[count - 1] = NULL_CODE;
 	return order;
 }
 
-/* From counts to shares, once all of the input has been seen. */
+/* Set the distributions of sensitive columns from their counts, once all rows have been counted. */
 void
 anonymizer_set_distributions(Anonymizer *anonymizer)
 {
@@ -119,22 +132,32 @@ anonymizer_set_distributions(Anonymizer *anonymizer)
 	MemoryContextSwitchTo(old);
 }
 
+/* Forget the distributions and their counts; their memory stays in use. */
+void
+anonymizer_forget_distributions(Anonymizer *anonymizer)
+{
+	anonymizer->distributions_known = false;
+	memset(anonymizer->noccurrences, 0, anonymizer->nsensitive * sizeof(int));
+}
+
+/* One pass over the rows. */
 typedef struct Counting
 {
 	Anonymizer *anonymizer;
 	const RowLayout *layout;
-	Histogram *histogram; /* null: not wanted, or grown too large */
-	bool bounded; /* by work_mem */
-	bool overflow;
-	int64 overflow_rows;
-	Tuplestorestate *keep;
-	TupleDesc desc; /* of the rows */
-	Query *groups; /* of rows, each with their number after its columns; null: single rows */
-	MemoryContext work;
-	int64 received;
+	Histogram *histogram;  /* NULL: not wanted, or grown too large */
+	bool bounded;		   /* the histogram may take half of the hash memory */
+	bool overflow;		   /* it has taken more */
+	int64 overflow_rows;   /* rows read until then */
+	Tuplestorestate *keep; /* takes all rows; NULL: none does */
+	TupleDesc desc;		   /* of the rows; in the anonymizer's context */
+	Query *groups;		   /* of equal rows, with their number after the columns of layout; NULL: single rows */
+	MemoryContext work;	   /* reset every now and then */
+	int64 received;		   /* rows, or groups of them */
 	int64 rows;
 } Counting;
 
+/* End the notes, if there are any. */
 static void
 drop_notes(Anonymizer *anonymizer)
 {
@@ -144,8 +167,8 @@ drop_notes(Anonymizer *anonymizer)
 }
 
 /*
- * Recoding needs about as much again as counting.  Returns whether there is any
- * use in reading on.
+ * Give the histogram up if it has outgrown its memory: half of it, since recoding needs about
+ * as much again as counting.  Return true if there is any use in reading on.
  */
 static bool
 check_memory(Counting *counting)
@@ -164,8 +187,9 @@ check_memory(Counting *counting)
 	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
 }
 
+/* Count a row of the source or, with groups, as many rows as it stands for: a SourceReceiver. */
 static bool
-count_row(void *arg, TupleTableSlot *slot)
+count_source_row(void *arg, TupleTableSlot *slot)
 {
 	Counting *counting = arg;
 	Anonymizer *anonymizer = counting->anonymizer;
@@ -174,8 +198,10 @@ count_row(void *arg, TupleTableSlot *slot)
 	if (counting->groups)
 	{
 		slot_getallattrs(slot);
+		Assert(slot->tts_tupleDescriptor->natts == list_length(counting->layout->columns) + 1);
 		anonymizer->row.rows = DatumGetInt64(slot->tts_values[list_length(counting->layout->columns)]);
 	}
+	Assert(anonymizer->row.rows > 0);
 	if (anonymizer_read(anonymizer, counting->layout, slot, true))
 	{
 		int class = anonymizer_count(anonymizer, counting->histogram);
@@ -194,7 +220,7 @@ count_row(void *arg, TupleTableSlot *slot)
 	return check_memory(counting);
 }
 
-/* Outlives a histogram that has to be started anew. */
+/* Copy a descriptor into the anonymizer's context: it outlives a histogram that has to be started anew. */
 static TupleDesc
 copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
 {
@@ -205,7 +231,7 @@ copy_desc(const Anonymizer *anonymizer, TupleDesc desc)
 	return copy;
 }
 
-/* The source is about to be read, from the start: so are notes. */
+/* Start notes anew, as the source is about to be read from its start. */
 static void
 start_notes(Counting *counting)
 {
@@ -217,13 +243,17 @@ start_notes(Counting *counting)
 	MemoryContextSwitchTo(old);
 }
 
+/* Count all rows of the source, or as many as fit. */
 static void
 count_source(Counting *counting)
 {
 	Anonymizer *anonymizer = counting->anonymizer;
-	Query *query = counting->groups ? counting->groups : source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
-	SourceRun *run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
+	Query *query = counting->groups;
+	SourceRun *run;
 
+	if (query == NULL)
+		query = source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
+	run = source_start(source_plan(query, true, NULL), NULL, anonymizer->snapshot);
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
 	anonymizer->tells_order = !anonymizer->keeps_order && source_tells_order(run);
@@ -231,20 +261,23 @@ count_source(Counting *counting)
 		start_notes(counting);
 	if (counting->keep && anonymizer->tells_order)
 		source_hide_order(run);
-	source_pump(run, count_row, counting);
+	source_pump(run, count_source_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
 	anonymizer->row.rows = 1;
 }
 
-/* What the servers of a distributed source are asked for; null where they cannot count for us. */
+/*
+ * Return the query that has the servers of a distributed source count equal rows, and set
+ * up the layout of its rows.  Return NULL where they cannot: choices are found row by row,
+ * and individuals with several rows are told apart here.
+ */
 static Query *
 ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
 {
 	Recoder *recoder = anonymizer->recoder;
 	Bitmapset *columns = NULL;
 
-	/* Choices are found row by row. */
 	if (anonymizer->aview->profile || !shards_exist(anonymizer->aview))
 		return NULL;
 	recoder->count_rows = recoder->count_rows || shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot);
@@ -258,7 +291,7 @@ ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
 	return shards_groups(anonymizer->aview, layout->columns);
 }
 
-/* The same from the rows that were kept. */
+/* Count the rows that were kept. */
 static void
 count_kept(Counting *counting, Tuplestorestate *kept)
 {
@@ -266,19 +299,23 @@ count_kept(Counting *counting, Tuplestorestate *kept)
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon kept row", ALLOCSET_DEFAULT_SIZES);
 	tuplestore_rescan(kept);
-	while (anonymizer_kept_row(counting->anonymizer, kept, slot) && count_row(counting, slot))
+	while (anonymizer_kept_row(counting->anonymizer, kept, slot) && count_source_row(counting, slot))
 		;
 	tuplestore_rescan(kept);
 	ExecDropSingleTupleTableSlot(slot);
 	MemoryContextDelete(counting->work);
 }
 
-/* Somebody asks for more individuals than were told apart: all of it once more, now that we know. */
+/*
+ * Count all rows a second time, telling as many individuals of a class apart as the
+ * largest k asks for: k was not known in the first pass.
+ */
 static void
 count_again(Counting *counting, Tuplestorestate *kept)
 {
 	Recoder *recoder = counting->anonymizer->recoder;
 
+	Assert(CurrentMemoryContext == counting->histogram->context);
 	recoder->most_individuals = recoder->most_k;
 	MemoryContextReset(CurrentMemoryContext);
 	counting->anonymizer->classes = counting->histogram = histogram_create(recoder, true);
@@ -290,19 +327,15 @@ count_again(Counting *counting, Tuplestorestate *kept)
 		count_source(counting);
 }
 
+/* Return true if some row asks for more individuals than were told apart. */
 static bool
-told_too_few_apart(const Recoder *recoder)
+must_count_again(const Recoder *recoder)
 {
-	return recoder->personal && !recoder->count_rows && recoder->most_individuals > 0 && recoder->most_k > recoder->most_individuals;
+	return recoder->personal && !recoder->count_rows && recoder->most_individuals > 0 &&
+		   recoder->most_k > recoder->most_individuals;
 }
 
-/*
- * Recodes the whole source.  If the rows are to be kept, they go to a tuplestore
- * in the layout anonymizer->published, which then has all that counting needs.
- *
- * Returns the number of rows read when the classes outgrew memory, or 0 when all
- * went well.  Then only the rows to be kept, and distributions, are complete.
- */
+/* Recode the whole source, and return 0, or the number of rows read when the classes outgrew memory. */
 int64
 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 {
@@ -323,7 +356,7 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 	count_source(&counting);
 	if (!anonymizer->distributions_known && (!counting.overflow || anonymizer->recoder->t > 0))
 		anonymizer_set_distributions(anonymizer);
-	if (!counting.overflow && told_too_few_apart(anonymizer->recoder))
+	if (!counting.overflow && must_count_again(anonymizer->recoder))
 		count_again(&counting, keep);
 	if (!counting.overflow)
 		recode(anonymizer->classes, 0, anonymizer->recoder->nsteps);
@@ -331,7 +364,7 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 	return counting.overflow ? counting.overflow_rows : 0;
 }
 
-/* Only the distributions of the whole input, for t. */
+/* Count the whole source for its distributions alone, if they are needed. */
 void
 anonymizer_learn_distributions(Anonymizer *anonymizer)
 {
@@ -344,6 +377,7 @@ anonymizer_learn_distributions(Anonymizer *anonymizer)
 	}
 }
 
+/* Set the slot to the next kept row, in the anonymizer's context; return false after the last. */
 bool
 anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlot *slot)
 {
@@ -352,4 +386,13 @@ anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlo
 
 	MemoryContextSwitchTo(old);
 	return found;
+}
+
+/* Return how many rows the planner expects of the whole source. */
+double
+anonymizer_expected_rows(const Anonymizer *anonymizer)
+{
+	Query *query = source_query(anonymizer->aview, anonymizer->counted.columns, NIL, NIL);
+
+	return source_plan(query, false, NULL)->planTree->plan_rows;
 }

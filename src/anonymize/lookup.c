@@ -1,14 +1,14 @@
 /*
  * lookup.c
- *		Looking for the rows of cells, as long as that is worth it.
+ *		Looking up the rows of cells, as long as that is worth it.
  *
- * Nobody knows before how many cells have to be looked for, or how large they are:
- * one rare row may need a cell as large as the table.  So what is spent is added
- * up.  It is never more than counting the whole source costs, or some milliseconds:
- * should that have to be done after all, both together cost twice as much as the
- * better plan at worst.
- * Mostly it is less, since nothing is spent on a cell where the others that are
- * known to be needed could not be paid for.
+ * The number of cells that have to be looked up, and their size, are not known
+ * before: one rare row may need a cell as large as the table.  So the costs of all
+ * queries are added up, and limited to the cost of counting the whole source, or to
+ * some milliseconds.  Should the source have to be counted after all, lookup and
+ * counting together cost at most twice as much as the better plan.  Mostly they cost
+ * less, since no cell is looked up unless the limit allows for all other cells that
+ * are known to be needed, too.
  */
 #include "base/kanon.h"
 
@@ -18,20 +18,22 @@
 #include "utils/memutils.h"
 
 #include "anonymize/anonymizer.h"
+#include "anonymize/anonymizer_private.h"
 #include "anonymize/costs.h"
+#include "aview/refusal.h"
 #include "source/layout.h"
 #include "source/source.h"
 
-/* Some milliseconds: so little is not worth a thought. */
+/* The least limit: some milliseconds, too little to decide anything by. */
 #define ALWAYS_WORTHWHILE 2000
 
-/* Whoever asks for this plan gets it, unless it is much the worse one. */
+/* The limit, in costs of counting the source, where the setting kanon.plan asks for select first. */
 #define MUCH_WORSE 4
 
-/* A query for the cells of a step, without its constants. */
+/* A query for the cells of a step, with parameters for its constants. */
 typedef struct CellQuery
 {
-	MemoryContext context;
+	MemoryContext context; /* of the plan and the conditions; NULL: there is no query yet */
 	const RowLayout *layout;
 	List *conditions;
 	SourcePlan *plan;
@@ -40,19 +42,20 @@ typedef struct CellQuery
 struct Lookup
 {
 	Anonymizer *anonymizer;
-	MemoryContext context;
-	CellQuery *queries; /* by step: the last of each */
-	const Plan *source; /* reading everything; null: what follows is not known yet */
-	Cost coding;		/* a row */
-	Cost limit;			/* what may be spent */
-	Cost spent;
+	MemoryContext context; /* of the lookup and its plans */
+	CellQuery *queries;	   /* by step: the last one */
+	const Plan *source;	   /* the plan that reads the whole source; NULL: the costs are not known yet */
+	Cost coding;		   /* of a row */
+	Cost limit;			   /* of all that is spent */
+	Cost spent;			   /* on all cells so far */
 
-	/* Of cells that are about as large as each other. */
-	double left;
-	int found;
-	Cost found_for;
+	/* Since the last call of lookup_expect_cells(). */
+	double left;	/* cells that are still expected */
+	int found;		/* cells that have been looked up */
+	Cost found_for; /* their expected costs */
 };
 
+/* Create a lookup. */
 Lookup *
 lookup_create(Anonymizer *anonymizer)
 {
@@ -64,6 +67,7 @@ lookup_create(Anonymizer *anonymizer)
 	return lookup;
 }
 
+/* Expect a number of cells from now on. */
 void
 lookup_expect_cells(Lookup *lookup, double cells)
 {
@@ -72,6 +76,7 @@ lookup_expect_cells(Lookup *lookup, double cells)
 	lookup->found_for = 0;
 }
 
+/* Plan reading the whole source, and set the limit of costs from that. */
 static void
 learn_costs(Lookup *lookup)
 {
@@ -81,12 +86,14 @@ learn_costs(Lookup *lookup)
 
 	lookup->source = source_plan(all, false, NULL)->planTree;
 	lookup->coding = cost_of_coding(anonymizer->aview);
-	lookup->limit = cost_of_counting(anonymizer->aview, lookup->source) * (kanon_plan == CHOOSE_SELECT_FIRST ? MUCH_WORSE : 1);
+	lookup->limit = cost_of_counting(anonymizer->aview, lookup->source);
+	if (kanon_plan == CHOOSE_SELECT_FIRST)
+		lookup->limit *= MUCH_WORSE;
 	lookup->limit = Max(lookup->limit, ALWAYS_WORTHWHILE);
 	MemoryContextSwitchTo(old);
 }
 
-/* May this much still be spent?  Then it is. */
+/* Spend a cost if the limit allows it; return false if not. */
 static bool
 spend(Lookup *lookup, Cost cost)
 {
@@ -96,13 +103,14 @@ spend(Lookup *lookup, Cost cost)
 	return true;
 }
 
-/* The same for a cell, if the others will cost no more than can be spent on them either. */
+/* Spend the cost of a query for a cell, if the limit allows for the other cells that are expected, too. */
 static bool
 spend_on_cell(Lookup *lookup, const Plan *plan)
 {
 	Cost cost = cost_of_starting() + cost_of_lookup(lookup->source, plan);
 	Cost usual;
 
+	Assert(cost >= 0);
 	lookup->found++;
 	lookup->found_for += cost + plan->plan_rows * lookup->coding;
 	lookup->left--;
@@ -110,12 +118,16 @@ spend_on_cell(Lookup *lookup, const Plan *plan)
 	return lookup->spent + cost + Max(lookup->left, 0) * usual <= lookup->limit && spend(lookup, cost);
 }
 
+/* The constants of some conditions, in the order of their parameters. */
 typedef struct Constants
 {
 	List *found; /* Consts */
 } Constants;
 
-/* Conditions with a parameter for each constant that a column is compared with.  Lists of them are part of the plan. */
+/*
+ * Return conditions with a parameter for each constant that a column is compared with: an
+ * expression_tree_mutator().  Lists of constants stay part of the plan.
+ */
 static Node *
 without_constants(Node *node, void *context)
 {
@@ -138,6 +150,7 @@ without_constants(Node *node, void *context)
 	return (Node *) param;
 }
 
+/* Return the constants as the values of parameters. */
 static ParamListInfo
 as_parameters(const Constants *constants)
 {
@@ -157,13 +170,14 @@ as_parameters(const Constants *constants)
 	return params;
 }
 
-/* The query of a step for some conditions: often that of the last cell, with other constants. */
+/* Return the prepared query of a step for some conditions: often that of the last cell, with other constants. */
 static SourcePlan *
-prepare(Lookup *lookup, const RowLayout *layout, int step, List *conditions)
+prepare_lookup(Lookup *lookup, const RowLayout *layout, int step, List *conditions)
 {
 	CellQuery *query = &lookup->queries[step];
 	MemoryContext old;
 
+	Assert(step >= 0 && step <= lookup->anonymizer->recoder->nsteps);
 	if (query->plan && query->layout == layout && equal(query->conditions, conditions))
 		return query->plan;
 	if (query->context)
@@ -177,6 +191,14 @@ prepare(Lookup *lookup, const RowLayout *layout, int step, List *conditions)
 	return query->plan;
 }
 
+/* Say at DEBUG2 why cells are looked up no longer. */
+void
+lookup_refuse(const Lookup *lookup, const char *reason)
+{
+	aview_refuse(lookup->anonymizer->aview, "further lookup of cells", reason);
+}
+
+/* Start reading the rows of a cell; return NULL if that is not worth it. */
 SourceRun *
 lookup_start(Lookup *lookup, const RowLayout *layout, int step, List *conditions)
 {
@@ -186,19 +208,30 @@ lookup_start(Lookup *lookup, const RowLayout *layout, int step, List *conditions
 	bool planned;
 
 	if (conditions == NIL)
+	{
+		lookup_refuse(lookup, "no condition on the source finds the members of the cell");
 		return NULL;
+	}
 	if (lookup->source == NULL)
 		learn_costs(lookup);
 	conditions = (List *) without_constants((Node *) conditions, &constants);
 	params = as_parameters(&constants);
-	plan = source_choose(prepare(lookup, layout, step, conditions), params, &planned);
+	plan = source_choose(prepare_lookup(lookup, layout, step, conditions), params, &planned);
 	if ((planned && !spend(lookup, cost_of_planning())) || !spend_on_cell(lookup, plan->planTree))
+	{
+		lookup_refuse(lookup, "the cells still needed cost more than counting the whole source");
 		return NULL;
+	}
 	return source_start(plan, params, lookup->anonymizer->snapshot);
 }
 
+/* Account for a row that was read; return false if there are too many. */
 bool
 lookup_goes_on(Lookup *lookup)
 {
-	return spend(lookup, lookup->coding);
+	bool affordable = spend(lookup, lookup->coding);
+
+	if (!affordable)
+		lookup_refuse(lookup, "the cell has more rows than were estimated, and more than are worth reading");
+	return affordable;
 }

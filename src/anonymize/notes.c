@@ -1,6 +1,11 @@
 /*
  * notes.c
  *		Rows as they will be published, noted while they are counted.
+ *
+ * A note is a row of the shown columns and a number: the class of the row among
+ * anonymizer->classes or, for a row in no group, -1 minus its class among the classes
+ * of such rows.  Notes are kept in the order of the rows, or shuffled where that order
+ * may tell of hidden values.
  */
 #include "base/kanon.h"
 
@@ -12,6 +17,7 @@
 #include "utils/tuplestore.h"
 
 #include "anonymize/anonymizer.h"
+#include "anonymize/anonymizer_private.h"
 #include "base/shuffle.h"
 #include "recode/recode.h"
 #include "source/layout.h"
@@ -19,19 +25,19 @@
 struct Notes
 {
 	Anonymizer *anonymizer;
-	const RowLayout *noted;
-	int ncolumns; /* the class comes behind them */
-	int *from;	  /* the place of each in a row that is read */
-	Datum *values;
+	const RowLayout *noted; /* anonymizer->published */
+	int ncolumns;	/* of a note, without the class, which comes behind them */
+	int *from;		/* by column: its place in a row that is read */
+	Datum *values;	/* work space: a note */
 	bool *nulls;
-	TupleDesc desc;
-	Tuplestorestate *store; /* null: they are shuffled */
-	TupleTableSlot *slot;
-	Shuffle *shuffle;
-	Histogram *alone; /* the classes of rows in no group */
+	TupleDesc desc; /* of a note */
+	Tuplestorestate *store; /* the notes in order; NULL: they are shuffled */
+	TupleTableSlot *slot;	/* for notes of the store */
+	Shuffle *shuffle;		/* the notes in no order; NULL: they are in the store */
+	Histogram *alone;		/* the classes of rows in no group */
 };
 
-/* Their columns, and a class. */
+/* Return the descriptor of notes: their columns as in the rows that are read, and the class. */
 static TupleDesc
 note_desc(const Notes *notes, TupleDesc desc)
 {
@@ -43,6 +49,7 @@ note_desc(const Notes *notes, TupleDesc desc)
 	return result;
 }
 
+/* Create notes. */
 Notes *
 notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 {
@@ -55,7 +62,10 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 	notes->noted = noted;
 	notes->from = palloc((list_length(noted->columns) + 1) * sizeof(int));
 	foreach (cell, noted->columns)
+	{
+		Assert(read->place[lfirst_int(cell)] >= 0);
 		notes->from[notes->ncolumns++] = read->place[lfirst_int(cell)];
+	}
 	notes->values = palloc((notes->ncolumns + 1) * sizeof(Datum));
 	notes->nulls = palloc0((notes->ncolumns + 1) * sizeof(bool));
 	notes->desc = note_desc(notes, desc);
@@ -66,13 +76,14 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 		notes->store = tuplestore_begin_heap(false, false, work_mem);
 		notes->slot = MakeSingleTupleTableSlot(notes->desc, &TTSOpsMinimalTuple);
 	}
-	/* With the classes of groups: memory is bounded for both. */
+	/* The memory of these classes counts with that of the others, which is bounded. */
 	old = MemoryContextSwitchTo(anonymizer->classes->context);
 	notes->alone = histogram_create(anonymizer->recoder, false);
 	MemoryContextSwitchTo(old);
 	return notes;
 }
 
+/* Note the row just read, of a class or, with -1, of a row in no group. */
 void
 notes_add(Notes *notes, TupleTableSlot *slot, int class)
 {
@@ -90,21 +101,25 @@ notes_add(Notes *notes, TupleTableSlot *slot, int class)
 		shuffle_add_values(notes->shuffle, notes->values, notes->nulls);
 }
 
+/* Set the codes of a row in no group from its class. */
 static void
 recall_codes(const Notes *notes, int class)
 {
-	int width = notes->anonymizer->recoder->ncolumns;
+	int width = notes->alone->recoder->ncolumns;
 
-	memcpy(notes->anonymizer->row.codes, notes->alone->codes + (Size) class * width, width * sizeof(int32));
+	memcpy(notes->anonymizer->row.codes, class_codes(notes->alone, class), width * sizeof(int32));
 }
 
+/* Set the slot to the next note; return false after the last. */
 static bool
 next_note(Notes *notes, TupleTableSlot **slot)
 {
 	*slot = notes->slot;
-	return notes->store ? anonymizer_kept_row(notes->anonymizer, notes->store, notes->slot) : shuffle_next(notes->shuffle, slot);
+	return notes->store ? anonymizer_kept_row(notes->anonymizer, notes->store, notes->slot)
+						: shuffle_next(notes->shuffle, slot);
 }
 
+/* Set the next note and the cell of its row; return false after the last. */
 bool
 notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell)
 {
@@ -117,11 +132,14 @@ notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell)
 	class = DatumGetInt32((*slot)->tts_values[notes->ncolumns]);
 	if (class < 0)
 		recall_codes(notes, -1 - class);
+	Assert(class < anonymizer->classes->nclasses);
 	*cell = class < 0 ? NULL : anonymizer->classes->cells[class];
+	Assert(class < 0 || *cell != NULL);
 	anonymizer_recall(anonymizer, notes->noted, *slot);
 	return true;
 }
 
+/* Start again with the first note. */
 void
 notes_rewind(Notes *notes)
 {
@@ -131,6 +149,7 @@ notes_rewind(Notes *notes)
 		shuffle_rewind(notes->shuffle);
 }
 
+/* Drop the files and the slot. */
 void
 notes_end(Notes *notes)
 {

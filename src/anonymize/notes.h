@@ -2,12 +2,12 @@
  * notes.h
  *		Rows as they will be published, noted while they are counted.
  *
- * A note has what is shown of a row besides its quasi-identifiers, and the number
- * of its class, which says the rest.  So a source need be read once only, values
- * are looked up once, and what is kept is narrow; it goes to disk beyond work_mem.
+ * A note has the columns that are shown of a row besides its quasi-identifiers, and
+ * the number of its class, which tells these.  So a source need be read once only,
+ * values are looked up once, and notes are narrow; they go to disk beyond work_mem.
  */
-#ifndef KANON_SCAN_NOTES_H
-#define KANON_SCAN_NOTES_H
+#ifndef KANON_NOTES_H
+#define KANON_NOTES_H
 
 #include "utils/snapshot.h"
 
@@ -17,18 +17,25 @@
 
 typedef struct Notes Notes;
 
-/* For rows of a layout, to be published from notes with the columns of anonymizer->published. */
+/*
+ * Create notes of rows in the layout read, whose descriptor is desc, to be published in the
+ * layout anonymizer->published.  They belong to the current memory context, which must outlive
+ * them, but the classes of rows in no group go with anonymizer->classes.
+ */
 extern Notes *notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc);
 
-/* Notes the row just read; class: that of its group, or -1 for a row that is in none. */
+/* Note the row just read, whose class anonymizer_count() has returned: -1 for a row in no group. */
 extern void notes_add(Notes *notes, TupleTableSlot *slot, int class);
 
 /*
- * The next note, and the cell of its row, or null.  Then anonymizer->row says what is
- * known of the row, as if it had just been read; its codes only if it is in no group.
+ * Set the next note, and the cell of its row or, for a row in no group, NULL; return false
+ * after the last.  The row then counts as the one just read, but has codes only if it is in
+ * no group.
  */
 extern bool notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell);
+/* Start again with the first note. */
 extern void notes_rewind(Notes *notes);
+/* Drop the files and the slot of the notes; memory goes with its context. */
 extern void notes_end(Notes *notes);
 
 #endif

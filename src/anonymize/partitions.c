@@ -1,13 +1,14 @@
 /*
  * partitions.c
- *		Recoding in parts.
+ *		Recoding in parts, where the classes of a source do not fit into memory.
  *
  * Rows are divided by their cells at some step S, so that each part holds whole
- * cells up to that step and decides alone what is published there.  What no part
- * could publish by step S goes on together: it is far less than all classes, and
- * stays in memory.  Then the parts are gone through again, one at a time, to hand
- * out their rows.  Those of a cell that is larger than parts would come part by part,
- * which tells them apart: they wait for all parts, and come last, in no order.
+ * cells up to that step and decides alone which of them are published.  The groups
+ * that no part could publish by step S, the rest, go on together: they are far fewer
+ * than all classes, and stay in memory.  Then the parts are gone through again, one
+ * at a time, to hand out their rows.  The rows of a cell of the rest would come part
+ * by part, which tells them apart: they wait for all parts, and come last, in no
+ * order.
  */
 #include "base/kanon.h"
 
@@ -21,6 +22,7 @@
 #include "utils/tuplestore.h"
 
 #include "anonymize/anonymizer.h"
+#include "anonymize/anonymizer_private.h"
 #include "base/shuffle.h"
 #include "recode/recode.h"
 
@@ -33,18 +35,19 @@
 struct Partitions
 {
 	Anonymizer *anonymizer;
-	TupleTableSlot *slot;
-	int nparts;
+	TupleTableSlot *slot; /* for rows of the parts */
+	int nparts;			  /* a power of two */
 	Tuplestorestate **parts;
-	int step; /* S */
+	int step;					/* S */
 	MemoryContext part_context; /* classes and cells of the part at hand */
-	Histogram *rest;			/* what goes on together */
-	int at;						/* the part at hand; -1 before the first */
-	MemoryContext wait_context;
-	TupleTableSlot *waiting; /* a row that waits, and its class in the rest */
-	Shuffle *shuffle;		 /* all of them; null: none so far */
+	Histogram *rest;			/* groups that no part could publish; NULL before partitions_recode() */
+	int at;						/* the part at hand; -1 before the first, nparts after the last */
+	MemoryContext wait_context; /* of the shuffle */
+	TupleTableSlot *waiting;	/* a row that waits, and its class in the rest */
+	Shuffle *shuffle;			/* all rows that wait; NULL: none so far */
 };
 
+/* Compare hashes for qsort(). */
 static int
 compare_hashes(const void *left, const void *right)
 {
@@ -54,14 +57,15 @@ compare_hashes(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
+/* Return how many cells of a step the classes are in. */
 static int
-count_cells(const Histogram *classes, int step)
+count_cells_of_step(const Histogram *classes, int step)
 {
 	uint32 *hashes = palloc_extended(Max(classes->nclasses, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	int count = 0;
 
 	for (int class = 0; class < classes->nclasses; class ++)
-		hashes[class] = histogram_hash(classes->recoder, classes->codes + (Size) class * classes->recoder->ncolumns, step);
+		hashes[class] = histogram_hash(classes->recoder, class_codes(classes, class), step);
 	qsort(hashes, classes->nclasses, sizeof(uint32), compare_hashes);
 	for (int class = 0; class < classes->nclasses; class ++)
 		count += class == 0 || hashes[class] != hashes[class - 1];
@@ -69,18 +73,18 @@ count_cells(const Histogram *classes, int step)
 	return count;
 }
 
-/* The coarsest step that still divides the classes well. */
+/* Return the coarsest step whose cells divide the classes well into parts. */
 static int
 choose_step(const Histogram *classes, int nparts)
 {
 	int step = classes->recoder->nsteps;
 
-	while (step > 0 && count_cells(classes, step) < CELLS_PER_PART * nparts)
+	while (step > 0 && count_cells_of_step(classes, step) < CELLS_PER_PART * nparts)
 		step--;
 	return step;
 }
 
-/* Rows and their class. */
+/* Return the descriptor of rows that wait: the columns of a row, and its class in the rest. */
 static TupleDesc
 waiting_desc(TupleDesc desc)
 {
@@ -92,6 +96,7 @@ waiting_desc(TupleDesc desc)
 	return result;
 }
 
+/* Create partitions, and free the classes that have outgrown memory. */
 Partitions *
 partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expected, TupleDesc desc)
 {
@@ -108,26 +113,26 @@ partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expect
 	partitions->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	partitions->wait_context = AllocSetContextCreate(anonymizer->context, "kanon waiting rows", ALLOCSET_DEFAULT_SIZES);
 	partitions->waiting = MakeSingleTupleTableSlot(waiting_desc(desc), &TTSOpsVirtual);
-	/* The classes that overflowed have served. */
 	MemoryContextDelete(anonymizer->classes->context);
 	anonymizer->classes = NULL;
 	return partitions;
 }
 
-/* A row whose layout is anonymizer->published. */
+/* Add a row of the layout anonymizer->published to the part of its cell, if it is shown at all. */
 void
 partitions_add(Partitions *partitions, TupleTableSlot *slot)
 {
 	Anonymizer *anonymizer = partitions->anonymizer;
 	uint32 hash;
 
+	Assert(partitions->rest == NULL);
 	if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
 		return;
 	hash = histogram_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
 	tuplestore_puttupleslot(partitions->parts[hash % partitions->nparts], slot);
 }
 
-/* Counts a part and recodes it up to step S. */
+/* Count a part and recode it up to step S; return its classes, which are freed with the next part. */
 static Histogram *
 recode_part(Partitions *partitions, int part)
 {
@@ -151,25 +156,32 @@ recode_part(Partitions *partitions, int part)
 	return histogram;
 }
 
-/* Takes the groups over that a part could not publish; returns those with a witness. */
+/*
+ * Move the groups that a part could not publish to the rest.  Return the list of the rest's
+ * classes that have a witness, with those of this part added.
+ */
 static List *
 collect_rest(Partitions *partitions, const Histogram *part, List *witnessed)
 {
+	Anonymizer *anonymizer = partitions->anonymizer;
 	Histogram *rest = partitions->rest;
-	int width = rest->recoder->ncolumns;
 
 	for (int class = 0; class < part->nclasses; class ++)
 	{
+		int leader;
+
 		if (part->cells[class])
 			continue;
-		if (part->leaders[class] == class)
+		leader = part->leaders[class];
+		if (leader == class)
 			histogram_take(rest, part, class);
-		if (partitions->anonymizer->witness && histogram_test(part, class, anonymizer_test_witness, partitions->anonymizer))
-			witnessed = list_append_unique_int(witnessed, histogram_class(rest, part->codes + (Size) part->leaders[class] * width));
+		if (anonymizer->witness && histogram_test(part, class, anonymizer_test_witness, anonymizer))
+			witnessed = list_append_unique_int(witnessed, histogram_class(rest, class_codes(part, leader)));
 	}
 	return witnessed;
 }
 
+/* Recode all rows: each part up to step S, and the rest from there. */
 void
 partitions_recode(Partitions *partitions)
 {
@@ -188,12 +200,16 @@ partitions_recode(Partitions *partitions)
 	recoder_forget_cells(anonymizer->recoder, context);
 	recode(partitions->rest, partitions->step, anonymizer->recoder->nsteps);
 	foreach (cell, witnessed)
-		partitions->rest->cells[lfirst_int(cell)]->witnessed = !partitions->rest->cells[lfirst_int(cell)]->suppressed;
+	{
+		Cell *published = partitions->rest->cells[lfirst_int(cell)];
+
+		published->witnessed = !published->suppressed;
+	}
 	MemoryContextSwitchTo(old);
 	partitions_rewind(partitions);
 }
 
-/* Makes a part's classes, with the cells that it has published, those of the anonymizer. */
+/* Start handing out the rows of a part: its classes, with the cells that it has published, become the anonymizer's. */
 static void
 open_part(Partitions *partitions, int part)
 {
@@ -205,12 +221,12 @@ open_part(Partitions *partitions, int part)
 	tuplestore_rescan(partitions->parts[part]);
 }
 
-/* The row at hand, of a class of the part that goes on in the rest. */
+/* Let the row just read, which is of a class of the rest, wait for all parts. */
 static void
 let_wait(Partitions *partitions, int class)
 {
 	const Histogram *part = partitions->anonymizer->classes;
-	const int32 *codes = part->codes + (Size) part->leaders[class] * part->recoder->ncolumns;
+	const int32 *codes = class_codes(part, part->leaders[class]);
 	TupleTableSlot *waiting = partitions->waiting;
 	int natts = waiting->tts_tupleDescriptor->natts - 1;
 	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
@@ -226,7 +242,10 @@ let_wait(Partitions *partitions, int class)
 	MemoryContextSwitchTo(old);
 }
 
-/* The next row of the part at hand that it publishes; null cell: it is in no group. */
+/*
+ * Read the next row of the part at hand that is published by it, and set its cell or, for
+ * a row in no group, NULL; return false after the last.
+ */
 static bool
 next_of_part(Partitions *partitions, Cell **cell)
 {
@@ -242,6 +261,7 @@ next_of_part(Partitions *partitions, Cell **cell)
 		if (!anonymizer_groups(anonymizer))
 			return true;
 		class = histogram_find(anonymizer->classes, anonymizer->row.codes);
+		Assert(class >= 0);
 		*cell = anonymizer->classes->cells[class];
 		if (*cell)
 			return true;
@@ -250,21 +270,27 @@ next_of_part(Partitions *partitions, Cell **cell)
 	return false;
 }
 
+/* Read the next row that waits, and set its cell; return false after the last. */
 static bool
 next_waiting(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = partitions->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
 	bool found = partitions->shuffle && shuffle_next(partitions->shuffle, slot);
+	int last = partitions->waiting->tts_tupleDescriptor->natts - 1;
+	int class;
 
 	MemoryContextSwitchTo(old);
 	if (!found)
 		return false;
 	(void) anonymizer_read(anonymizer, &anonymizer->published, *slot, false);
-	*cell = partitions->rest->cells[DatumGetInt32((*slot)->tts_values[partitions->waiting->tts_tupleDescriptor->natts - 1])];
+	class = DatumGetInt32((*slot)->tts_values[last]);
+	Assert(class >= 0 && class < partitions->rest->nclasses);
+	*cell = partitions->rest->cells[class];
 	return true;
 }
 
+/* Set the next row and its cell; return false after the last. */
 bool
 partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
 {
@@ -279,6 +305,7 @@ partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
 	return next_waiting(partitions, slot, cell);
 }
 
+/* Drop all rows that wait. */
 static void
 end_waiting(Partitions *partitions)
 {
@@ -288,6 +315,7 @@ end_waiting(Partitions *partitions)
 	MemoryContextReset(partitions->wait_context);
 }
 
+/* Start again with the first part. */
 void
 partitions_rewind(Partitions *partitions)
 {
@@ -295,6 +323,7 @@ partitions_rewind(Partitions *partitions)
 	partitions->at = -1;
 }
 
+/* Drop the files and slots. */
 void
 partitions_end(Partitions *partitions)
 {

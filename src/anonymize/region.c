@@ -1,6 +1,11 @@
 /*
  * region.c
- *		From generalized values back to conditions on raw columns.
+ *		From generalized values back to conditions on the columns of the source.
+ *
+ * Each function returns a list of conditions, all of which hold for every row whose
+ * raw value the generalized one covers; NIL stands for no condition.  Operators are
+ * taken from pg_catalog and not by the search path, so that indexes can be used and
+ * no code of a user is called.
  */
 #include "base/kanon.h"
 
@@ -13,6 +18,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_node.h"
 #include "parser/parse_oper.h"
@@ -34,10 +40,10 @@
 #include "recode/recode.h"
 #include "source/source.h"
 
-/* Longer lists of labels cost more than reading rows in vain. */
+/* The labels in a list at most: a longer list costs more than reading rows in vain. */
 #define MAX_LABELS 1000
 
-/* Return the kind of a column's type; TYPEKIND_OTHER for one whose values no condition here can hold. */
+/* Return the kind of a column's type, or TYPEKIND_OTHER if no condition here holds values of that kind. */
 static TypeKind
 region_kind(Oid type)
 {
@@ -46,9 +52,9 @@ region_kind(Oid type)
 	return kind == TYPEKIND_BOOLEAN || kind == TYPEKIND_PADDED || kind == TYPEKIND_NAME ? TYPEKIND_OTHER : kind;
 }
 
-/* An operator of pg_catalog, whatever the search path says. */
+/* Return the comparison of a column with a value, by an operator of pg_catalog. */
 static Node *
-compare(Node *column, const char *operator, Node *value)
+compare_column(Node *column, const char *operator, Node *value)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	Node *result = (Node *) make_op(pstate, list_make2(makeString("pg_catalog"), makeString(pstrdup(operator))),
@@ -59,20 +65,25 @@ compare(Node *column, const char *operator, Node *value)
 	return result;
 }
 
-/* Equality as the column's type has it; null if it has none. */
+/*
+ * Return the condition that a column equals a value, as the column's type defines it; NULL if
+ * it has no equality.
+ */
 static Node *
 equals(const AViewColumn *column, Node *var, Node *value)
 {
 	Oid operator;
 
 	if (region_kind(column->source_type) != TYPEKIND_OTHER)
-		return compare(var, "=", value);
+		return compare_column(var, "=", value);
 	operator = lookup_type_cache(column->source_type, TYPECACHE_EQ_OPR)->eq_opr;
 	if (!OidIsValid(operator))
 		return NULL;
-	return (Node *) make_opclause(operator, BOOLOID, false, (Expr *) var, (Expr *) value, InvalidOid, column->source_collation);
+	return (Node *) make_opclause(operator, BOOLOID, false, (Expr *) var, (Expr *) value, InvalidOid,
+								  column->source_collation);
 }
 
+/* Return a text as a constant. */
 static Node *
 text_constant(const char *text, int len)
 {
@@ -80,7 +91,7 @@ text_constant(const char *text, int len)
 							  PointerGetDatum(cstring_to_text_with_len(text, len)), false, false);
 }
 
-/* A bound of an interval as a constant of the column's kind. */
+/* Return a bound of an interval as a constant that the column can be compared with; NULL if there is none. */
 static Node *
 bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 {
@@ -103,7 +114,7 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 		case TYPEKIND_FLOAT:
 			if (number == NULL)
 				return NULL;
-			/* Rounding must not cut anything off; beyond all numbers is as good a bound as any. */
+			/* Rounding must not exclude a row, so the bound is moved outwards, also to infinity. */
 			value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(number)));
 			if (getBaseType(column->source_type) == FLOAT4OID)
 				value = nextafterf((float4) value, upper ? INFINITY : -INFINITY);
@@ -119,19 +130,27 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 	}
 }
 
-/* The start of a day in the session's time zone, as everywhere; infinite beyond what a timestamp can hold. */
+/*
+ * Return the start of a day, for timestamps with time zone in the session's, as a constant:
+ * an infinite one for a day that no timestamp can have.
+ */
 static Node *
 start_of_day(int64 days, bool zoned)
 {
 	DateADT day = IS_VALID_DATE(days) ? days : days < 0 ? DATEVAL_NOBEGIN
 													   : DATEVAL_NOEND;
 	int overflow;
-	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow) : date2timestamp_opt_overflow(day, &overflow);
+	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow)
+							: date2timestamp_opt_overflow(day, &overflow);
 
-	return (Node *) makeConst(zoned ? TIMESTAMPTZOID : TIMESTAMPOID, -1, InvalidOid, 8, TimestampGetDatum(start), false, FLOAT8PASSBYVAL);
+	return (Node *) makeConst(zoned ? TIMESTAMPTZOID : TIMESTAMPOID, -1, InvalidOid, 8, TimestampGetDatum(start),
+							  false, FLOAT8PASSBYVAL);
 }
 
-/* Days of a timestamp, and the first moment after them: the infinite ones end with themselves. */
+/*
+ * Return conditions for the timestamps of the days of an interval, and for the first moment
+ * after them.  The infinite timestamps end with themselves, so that "<=" must include them.
+ */
 static List *
 timestamp_region(const AViewColumn *column, Node *var, const GenView *view)
 {
@@ -140,9 +159,11 @@ timestamp_region(const AViewColumn *column, Node *var, const GenView *view)
 
 	if (view->kind != GEN_DATE || (view->flags & (GEN_LOWER_INF | GEN_UPPER_INF)))
 		return NIL;
-	return list_make2(compare(copyObject(var), ">=", start_of_day(view->ilo, zoned)), compare(var, "<=", start_of_day(end, zoned)));
+	return list_make2(compare_column(copyObject(var), ">=", start_of_day(view->ilo, zoned)),
+					  compare_column(var, "<=", start_of_day(end, zoned)));
 }
 
+/* Return conditions for the values of an interval; its bounds count as inside. */
 static List *
 interval_region(const AViewColumn *column, Node *var, const GenView *view)
 {
@@ -152,13 +173,16 @@ interval_region(const AViewColumn *column, Node *var, const GenView *view)
 	if (region_kind(column->source_type) == TYPEKIND_TIMESTAMP)
 		return timestamp_region(column, var, view);
 	if (!(view->flags & GEN_LOWER_INF) && (bound = bound_constant(column, view, false)) != NULL)
-		conditions = lappend(conditions, compare(copyObject(var), ">=", bound));
+		conditions = lappend(conditions, compare_column(copyObject(var), ">=", bound));
 	if (!(view->flags & GEN_UPPER_INF) && (bound = bound_constant(column, view, true)) != NULL)
-		conditions = lappend(conditions, compare(copyObject(var), "<=", bound));
+		conditions = lappend(conditions, compare_column(copyObject(var), "<=", bound));
 	return conditions;
 }
 
-/* A single value in the column's own type; null if its text does not say it. */
+/*
+ * Return the single value that a text stands for, as a constant of the column's type; NULL if
+ * the text may stand for others, too.
+ */
 static Node *
 value_constant(const AViewColumn *column, const char *text, int len)
 {
@@ -191,14 +215,14 @@ value_constant(const AViewColumn *column, const char *text, int len)
 		default:
 			break;
 	}
-	/* The text came out of this type. */
+	/* The text is the output of this type. */
 	getTypeInputInfo(column->source_type, &input, &parameter);
 	return (Node *) makeConst(column->source_type, -1, column->source_collation, get_typlen(column->source_type),
 							  OidInputFunctionCall(input, pnstrdup(text, len), parameter, -1), false,
 							  get_typbyval(column->source_type));
 }
 
-/* column = one of some constants of one type; NIL for none. */
+/* Return the condition that a column equals one of some constants, which have one type; NIL if there are none. */
 static List *
 any_of(Node *var, List *values)
 {
@@ -207,7 +231,8 @@ any_of(Node *var, List *values)
 	Node *result;
 
 	if (list_length(values) <= 1)
-		return values == NIL ? NIL : list_make1(compare(var, "=", linitial(values)));
+		return values == NIL ? NIL : list_make1(compare_column(var, "=", linitial(values)));
+	Assert(exprType(linitial(values)) == exprType(llast(values)));
 	pstate = make_parsestate(NULL);
 	array = makeNode(ArrayExpr);
 	array->element_typeid = ((Const *) linitial(values))->consttype;
@@ -222,7 +247,7 @@ any_of(Node *var, List *values)
 	return list_make1(result);
 }
 
-/* One of the labels of a subtree. */
+/* Return the condition that a column has one of the labels of a subtree. */
 static List *
 subtree_region(const AView *aview, int column, Node *var, const GenView *view)
 {
@@ -246,16 +271,20 @@ subtree_region(const AView *aview, int column, Node *var, const GenView *view)
 	return any_of(var, values);
 }
 
+/* Return the condition that a text has the unmasked prefix of a masked code. */
 static List *
 prefix_region(const AViewColumn *column, Node *var, const GenView *view)
 {
-	/* ^@ knows no collation that takes different texts for equal. */
+	/* ^@ does not support collations under which different texts are equal. */
 	if (region_kind(column->source_type) != TYPEKIND_TEXT || !get_collation_isdeterministic(column->source_collation))
 		return NIL;
-	return list_make1(compare(var, "^@", text_constant(view->label, view->lo)));
+	return list_make1(compare_column(var, "^@", text_constant(view->label, view->lo)));
 }
 
-/* Codes below an asked one, and masked codes above it that occur as values. */
+/*
+ * Return the condition for the codes that a masked code covers, and for the masked codes that
+ * cover it, which may be values of the column, too.
+ */
 static List *
 masked_region(const AViewColumn *column, Node *var, const GenView *view)
 {
@@ -285,8 +314,8 @@ masked_region(const AViewColumn *column, Node *var, const GenView *view)
 }
 
 /*
- * Do all raw values of a class read alike?  035 and 35.0 are one number, and a
- * generalized 35 may be a number or a label.
+ * Return true if all raw values of a class have the same text.  035 and 35.0 are one
+ * number, and a generalized 35 may be a number or a label.
  */
 static bool
 has_one_spelling(const AViewColumn *column, const GenView *view)
@@ -296,7 +325,7 @@ has_one_spelling(const AViewColumn *column, const GenView *view)
 	return !GEN_IS_INTERVAL(view) || column->dgh == NULL || region_kind(column->source_type) != TYPEKIND_TEXT;
 }
 
-/* Rows whose raw value is of the class of this one. */
+/* Return conditions for the rows whose raw value is of the class of a value. */
 static List *
 single_region(const AViewColumn *column, Node *var, const GenView *view)
 {
@@ -310,7 +339,7 @@ single_region(const AViewColumn *column, Node *var, const GenView *view)
 	return GEN_IS_INTERVAL(view) ? interval_region(column, var, view) : NIL;
 }
 
-/* Rows whose raw value a generalized one covers. */
+/* Return conditions for the rows whose raw value a generalized value covers. */
 static List *
 covered_region(const AView *aview, int column, const GenView *view)
 {
@@ -328,8 +357,9 @@ covered_region(const AView *aview, int column, const GenView *view)
 	return single_region(c, var, view);
 }
 
+/* Return the condition that a column is NULL. */
 static Node *
-null_test(const AView *aview, int column)
+column_is_null(const AView *aview, int column)
 {
 	NullTest *test = makeNode(NullTest);
 
@@ -339,12 +369,15 @@ null_test(const AView *aview, int column)
 	return (Node *) test;
 }
 
+/* Return conditions for the rows that may be in the cell of a step around codes. */
 List *
 region_of_codes(const AView *aview, const Recoder *recoder, int step, const int32 *codes)
 {
 	List *conditions = NIL;
 	int32 place[MAX_PLACE];
 
+	Assert(recoder->ncolumns == aview->nquasi && recoder->width <= MAX_PLACE);
+	Assert(step >= 0 && step <= recoder->nsteps);
 	recoder->nesting->locate(recoder, step, codes, place);
 	for (int i = 0; i < recoder->ncolumns; i++)
 	{
@@ -353,7 +386,7 @@ region_of_codes(const AView *aview, const Recoder *recoder, int step, const int3
 
 		if (value.isnull)
 		{
-			conditions = lappend(conditions, null_test(aview, aview->quasi[i]));
+			conditions = lappend(conditions, column_is_null(aview, aview->quasi[i]));
 			continue;
 		}
 		gen_view(value.value, &view);
@@ -366,7 +399,11 @@ region_of_codes(const AView *aview, const Recoder *recoder, int step, const int3
 	return conditions;
 }
 
-/* Can a raw value stand for more than one, so that it covers an asked one? */
+/*
+ * Return true if a raw value may stand for several values, so that it may cover a value that
+ * AVLIKE asks for: inner labels, intervals and masked codes can be written as text, masked
+ * codes also as numbers.
+ */
 static bool
 may_have_inner_values(const AViewColumn *column)
 {
@@ -374,13 +411,14 @@ may_have_inner_values(const AViewColumn *column)
 
 	if (column->dgh == NULL)
 		return column->source_type == kanon_generalized_type();
-	/* Inner labels, intervals and masked codes can be written as text, masks also as digits. */
-	return column->dgh->kind == DGH_TREE || column->dgh->kind == DGH_PREFIX || kind == TYPEKIND_TEXT || kind == TYPEKIND_OTHER;
+	return column->dgh->kind == DGH_TREE || column->dgh->kind == DGH_PREFIX ||
+		   kind == TYPEKIND_TEXT || kind == TYPEKIND_OTHER;
 }
 
 /*
- * AVLIKE holds for the raw values below the asked one, and for those above it,
- * which a column of single values does not have.
+ * Return conditions for the rows that may satisfy AVLIKE with a value.  AVLIKE holds for the
+ * raw values that the value covers, and for raw values that cover it; a column of single
+ * values has none of the latter.
  */
 List *
 region_of_value(const AView *aview, int column, Datum generalized)
@@ -390,7 +428,7 @@ region_of_value(const AView *aview, int column, Datum generalized)
 
 	gen_view(c->dgh ? dgh_resolve(c->dgh, generalized) : generalized, &view);
 	if (region_kind(c->source_type) == TYPEKIND_OTHER)
-		return NIL; /* its text need not be one of the type's */
+		return NIL; /* the text of the value need not be valid input of the type */
 	if (c->dgh && c->dgh->kind == DGH_PREFIX && view.kind == GEN_PREFIX)
 		return masked_region(c, (Node *) source_column(aview, column), &view);
 	if (may_have_inner_values(c))
@@ -399,6 +437,7 @@ region_of_value(const AView *aview, int column, Datum generalized)
 							   : covered_region(aview, column, &view);
 }
 
+/* Return the conditions of a lookup by all quasi-identifiers, for estimating its cost. */
 List *
 region_template(const AView *aview)
 {
@@ -412,7 +451,9 @@ region_template(const AView *aview)
 
 		param->paramkind = PARAM_EXTERN;
 		param->paramid = list_length(conditions) + 1;
-		param->paramtype = region_kind(column->source_type) == TYPEKIND_TEXT ? TEXTOID : getBaseType(column->source_type);
+		param->paramtype = getBaseType(column->source_type);
+		if (region_kind(column->source_type) == TYPEKIND_TEXT)
+			param->paramtype = TEXTOID;
 		param->paramtypmod = -1;
 		param->paramcollid = get_typcollation(param->paramtype);
 		param->location = -1;
@@ -423,6 +464,7 @@ region_template(const AView *aview)
 	return conditions;
 }
 
+/* Return the generalized value as which comparisons take a value of some type. */
 Datum
 region_meaning(Oid type, Datum value)
 {

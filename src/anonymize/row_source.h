@@ -25,23 +25,24 @@
 #include "aview/aview.h"
 
 /*
- * Tests whether a member of a group, as it is and as far as its owner lets it be
- * seen, satisfies the conditions asked of a witness.  The arrays have a place per
- * column of the view; only quasi-identifiers are filled in, others are NULL.
+ * Return true if a member of a group satisfies the conditions asked of a witness.  The
+ * member's values are those of the source, as far as its owner lets them be seen.  The
+ * arrays have a place per column of the view; only quasi-identifiers are filled in,
+ * others are NULL.
  */
 typedef bool (*RowWitness)(void *arg, const Datum *values, const bool *nulls);
 
-/* What is asked of a source.  It outlives the source. */
+/* A request for rows.  It outlives the source. */
 typedef struct RowRequest
 {
 	AView *aview;
 	const Bitmapset *wanted; /* columns of the view to be filled in, numbered from 0 */
-	List *conditions;  /* on the source, or on stored rows; with parameters for what is not constant */
-	List *asked;	   /* columns that the last parameters are compared with by AVLIKE; stored groups only */
+	List *conditions;  /* on the source, or on stored rows; values that are not constant are parameters */
+	List *asked;	   /* columns with which AVLIKE compares the last parameters; stored groups only */
 	Snapshot snapshot;
 	RowWitness witness; /* only groups with a witness are given; NULL: all groups */
 	void *witness_arg;
-	bool probe; /* the conditions select witnesses whose whole groups are wanted; select first only */
+	bool probe; /* the conditions select witnesses, and their whole groups are wanted; select first only */
 	bool raw;	/* the columns as they are are wanted, too; stored groups only */
 	bool keep_order; /* the rows may come in the source's order: the caller may see it */
 } RowRequest;
@@ -66,7 +67,7 @@ struct RowSourceMethods
 	void (*rewind)(RowSource *source, ParamListInfo params);
 	/* Fill in the wanted columns of the next published row; return false after the last. */
 	bool (*next)(RowSource *source, Datum *values, bool *nulls);
-	/* End what is being run; memory goes with its context. */
+	/* End the queries that are being run; memory goes with its context. */
 	void (*end)(RowSource *source);
 	/* Show the queries that would be run; for readers who may read the source. */
 	void (*explain)(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg);

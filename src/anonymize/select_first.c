@@ -3,11 +3,14 @@
  *		Select-then-Anonymize.
  *
  * First the source is asked for the rows that satisfy the conditions.  Then, for
- * the class of each, the members of a cell around it are read, in which the row
- * is published or not; if not, those of a larger cell.  All classes of that cell
- * are settled at once.  Where that would cost more than counting the whole source,
- * the whole source is recoded instead: the plan turns into Anonymize-then-Select
- * by itself, with the same answer.
+ * the class of each, the members of a cell around it are read and recoded.  If the
+ * class is not published in that cell, a larger cell follows.  Each cell settles all
+ * of its classes that are published in it.  Where the lookups would cost more than
+ * counting the whole source (lookup.c), the whole source is recoded instead: the plan
+ * turns into Anonymize-then-Select by itself, with the same answer.
+ *
+ * Where a request asks for the groups of witnesses, the witnesses are selected, the
+ * cells of all of them are found, and then the members of each cell are read.
  */
 #include "base/kanon.h"
 
@@ -18,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "anonymize/anonymizer.h"
+#include "anonymize/anonymizer_private.h"
 #include "anonymize/lookup.h"
 #include "anonymize/region.h"
 #include "anonymize/row_source.h"
@@ -26,32 +30,37 @@
 #include "source/layout.h"
 #include "source/source.h"
 
-/* Whoever wants few rows does not wait for many; then twice as many, up to those fetched at a time. */
+/*
+ * The rows whose cells are looked up together at first, so that a query with a small LIMIT
+ * does not wait for many; then twice as many, up to as many as are fetched at a time.
+ */
 #define FIRST_BATCH 32
 
-/* What a cell of the next round costs, in cells of this one. */
+/* The cost of a cell of the next round, in cells of this one. */
 #define LARGER_CELL 3
 
+/* All in the anonymizer's memory context. */
 typedef struct SelectFirst
 {
 	RowSource source;
-	Anonymizer *anonymizer;
-	List *conditions;
-	SourcePlan *selected; /* rows by the conditions */
-	SourceRun *run;
-	int batch;		  /* rows whose cells are looked for together */
-	int settled;	  /* rows that come next whose cells are known */
-	double rows_left; /* that are expected after them */
-	Lookup *lookup;	  /* of cells */
-	int32 *codes;	/* of the row at hand */
-	bool complete;	/* every class is known */
+	Anonymizer *anonymizer; /* has a class for each cell that has been found */
+	List *conditions;		/* of the request */
+	SourcePlan *selected;	/* the query for the rows that satisfy the conditions; NULL: not prepared yet */
+	SourceRun *run;			/* of that query or, once witnesses are found, for members; NULL: none */
+	int batch;				/* rows whose cells are looked up together */
+	int settled;			/* rows that come next whose cells are known */
+	double rows_left;		/* rows that are expected after these */
+	Lookup *lookup;
+	int32 *codes;  /* of the class at hand */
+	bool complete; /* the whole source has been recoded: every class is known */
 
 	/* Whole groups of witnesses. */
-	List *cells; /* groups still to be handed out */
-	Cell *cell;	 /* the one at hand; null: all that have a witness, together */
-	bool witnessed;
+	List *cells;	/* of groups still to be handed out */
+	Cell *cell;		/* of the group at hand; NULL: of all groups that have a witness, together */
+	bool witnessed; /* all witnesses have been found */
 } SelectFirst;
 
+/* Start a source of selected rows. */
 static RowSource *
 select_first_start(const RowRequest *request)
 {
@@ -78,6 +87,7 @@ make_query(const SelectFirst *selection, const RowLayout *layout, List *conditio
 	return source_query(selection->anonymizer->aview, layout->columns, conditions, NIL);
 }
 
+/* End the run at hand, if there is one. */
 static void
 end_run(SelectFirst *selection)
 {
@@ -86,6 +96,7 @@ end_run(SelectFirst *selection)
 	selection->run = NULL;
 }
 
+/* Forget which cells have a witness, and which groups are to be handed out. */
 static void
 forget_witnesses(SelectFirst *selection)
 {
@@ -101,6 +112,7 @@ forget_witnesses(SelectFirst *selection)
 	selection->witnessed = false;
 }
 
+/* Select rows with these values of the parameters.  Cells that are known stay known. */
 static void
 select_first_rewind(RowSource *source, ParamListInfo params)
 {
@@ -123,6 +135,7 @@ select_first_rewind(RowSource *source, ParamListInfo params)
 	MemoryContextSwitchTo(old);
 }
 
+/* Recode the whole source, as looking up cells is not worth it any more. */
 static void
 recode_all(SelectFirst *selection)
 {
@@ -134,18 +147,19 @@ recode_all(SelectFirst *selection)
 	selection->complete = true;
 }
 
-/* The members of a cell, as they are counted. */
+/* The members of the cell of a step around the class at hand, as they are counted. */
 typedef struct Members
 {
 	SelectFirst *selection;
 	int step;
 	Histogram *histogram;
-	MemoryContext row;
-	bool affordable;
+	MemoryContext row; /* reset after each row */
+	bool affordable;   /* the lookup goes on */
 } Members;
 
+/* Count a row if it is a member of the cell, which conditions alone do not ensure: a SourceReceiver. */
 static bool
-count_member(void *arg, TupleTableSlot *slot)
+count_cell_member(void *arg, TupleTableSlot *slot)
 {
 	Members *members = arg;
 	Anonymizer *anonymizer = members->selection->anonymizer;
@@ -161,7 +175,7 @@ count_member(void *arg, TupleTableSlot *slot)
 	return members->affordable;
 }
 
-/* Counts the members of a cell; false if that is not worth it. */
+/* Count the members of a cell, which satisfy some conditions; return false if that is not worth it. */
 static bool
 count_cell(Members *members, List *conditions)
 {
@@ -171,12 +185,12 @@ count_cell(Members *members, List *conditions)
 	if (run == NULL)
 		return false;
 	members->affordable = true;
-	source_pump(run, count_member, members);
+	source_pump(run, count_cell_member, members);
 	source_end(run);
 	return members->affordable;
 }
 
-/* Keeps what a cell's recoding has settled. */
+/* Keep the cells of the classes that a cell's recoding has published. */
 static void
 keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
 {
@@ -184,14 +198,17 @@ keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
 	{
 		if (histogram->cells[class])
 		{
-			int known = histogram_class(anonymizer->classes, histogram->codes + (Size) class * anonymizer->recoder->ncolumns);
+			int known = histogram_class(anonymizer->classes, class_codes(histogram, class));
 
 			anonymizer->classes->cells[known] = histogram->cells[class];
 		}
 	}
 }
 
-/* Recodes the cell of a step around the class at hand; false if that is not worth it. */
+/*
+ * Recode the cell of a step around the class at hand, and keep the cells inside that are
+ * published; return false if that is not worth it.
+ */
 static bool
 probe(SelectFirst *selection, int step)
 {
@@ -214,6 +231,7 @@ probe(SelectFirst *selection, int step)
 	return counted;
 }
 
+/* Return the cell of the class at hand, or NULL if it is not known yet. */
 static Cell *
 known_cell(SelectFirst *selection)
 {
@@ -223,7 +241,7 @@ known_cell(SelectFirst *selection)
 	return class < 0 ? NULL : classes->cells[class];
 }
 
-/* The first step at which the class at hand may be published. */
+/* Return the first step at which the class at hand may be published. */
 static int
 first_step(const SelectFirst *selection)
 {
@@ -234,7 +252,7 @@ first_step(const SelectFirst *selection)
 	return recoder->nesting->due(recoder, place);
 }
 
-/* Takes a class in hand; is its cell still to be looked for? */
+/* Make a class the one at hand; return true if its cell is still to be found. */
 static bool
 take_unknown(SelectFirst *selection, const int32 *codes)
 {
@@ -242,7 +260,10 @@ take_unknown(SelectFirst *selection, const int32 *codes)
 	return known_cell(selection) == NULL;
 }
 
-/* The classes among the rows that come next whose cells are not known. */
+/*
+ * Return the classes, among the next rows, whose cells are still to be found.  With a witness
+ * test, only the cells of witnesses are needed.
+ */
 static Histogram *
 find_unknown(SelectFirst *selection, int rows)
 {
@@ -261,8 +282,8 @@ find_unknown(SelectFirst *selection, int rows)
 }
 
 /*
- * One round: a cell around each class that is not settled, larger than in the round
- * before.  Returns how many are not settled now.
+ * Look up a cell around each class that is not settled, larger than in the round before.
+ * Return how many classes are not settled now; none if the whole source has been recoded.
  */
 static int
 probe_all(SelectFirst *selection, Histogram *unknown, int round)
@@ -274,10 +295,12 @@ probe_all(SelectFirst *selection, Histogram *unknown, int round)
 	{
 		int step;
 
-		if (!take_unknown(selection, unknown->codes + (Size) class * recoder->ncolumns))
+		if (!take_unknown(selection, class_codes(unknown, class)))
 			continue;
-		/* Larger and larger: every step would often be a step for nothing. */
+		/* Step by step, many cells would be hardly larger than the one before. */
 		step = first_step(selection) + round * (round + 1) / 2;
+		if (step >= recoder->nsteps)
+			lookup_refuse(selection->lookup, "a selected row may need the largest cell, which is the whole source");
 		if (step >= recoder->nsteps || !probe(selection, step))
 		{
 			recode_all(selection);
@@ -290,30 +313,32 @@ probe_all(SelectFirst *selection, Histogram *unknown, int round)
 }
 
 /*
- * How many cells of a round there are, where so many classes are left of all those
- * of some rows.  Rows still to come will need as many; and of the classes that are
- * left, the same share will be left again, for larger cells, each of which costs as
- * much as some of these.
+ * Return how many cells, of the size of this round's, are still needed, where left classes
+ * of some rows are not settled yet, of all that were not settled at first; all is 0 in the
+ * first round.  Rows still to come will need as many cells per row.  And of the classes
+ * that are left, the same share will be left again, for larger cells, each of which costs
+ * LARGER_CELL of these.
  */
 static double
 expect_cells(const SelectFirst *selection, int rows, int left, int all)
 {
 	double share = all > 0 ? (double) left / all : 0;
 
+	Assert(rows > 0 && left > 0 && share <= 1);
 	return left * (1 + share * LARGER_CELL) * (rows + selection->rows_left) / rows;
 }
 
 /*
- * Finds the cells of some rows that come next, and says how many rows these are.
- * Small cells are looked for first, of all of them: before the large ones are, it
- * is known how many it takes.
+ * Find the cells of some rows that come next, and return how many rows these are; 0 after
+ * the last row.  The small cells of all of these rows are looked up first, so that the
+ * number of large cells is known before any of them is.
  */
 static int
 settle_fetched(SelectFirst *selection)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 	int fetched = source_fetch(selection->run);
-	int rows = Min(fetched, selection->batch);
+	int rows = Min(fetched, selection->batch); /* whose cells are found now */
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon unknown classes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
 	Histogram *unknown = find_unknown(selection, rows);
@@ -334,7 +359,7 @@ settle_fetched(SelectFirst *selection)
 	return rows;
 }
 
-/* The cell in which the row at hand is published. */
+/* Return the cell in which the row at hand is published, which must be known by now. */
 static Cell *
 settled_cell(SelectFirst *selection)
 {
@@ -347,6 +372,7 @@ settled_cell(SelectFirst *selection)
 	return cell;
 }
 
+/* Read the next selected row, and find its cell if it needs one; return false after the last. */
 static bool
 next_selected(SelectFirst *selection, TupleTableSlot **slot)
 {
@@ -367,11 +393,12 @@ next_selected(SelectFirst *selection, TupleTableSlot **slot)
 }
 
 /*
- * Finds the groups of all witnesses.  One that is in no group is handed out on the
- * way, alone: true, and to be called again.
+ * Find the groups of all witnesses.  A witness in no group is handed out on the way: set
+ * the slot to it and return true, and go on in the next call.  Return false when all
+ * witnesses have been found.
  */
 static bool
-find_witnesses(SelectFirst *selection, TupleTableSlot **slot)
+find_witness_groups(SelectFirst *selection, TupleTableSlot **slot)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
 
@@ -396,7 +423,7 @@ find_witnesses(SelectFirst *selection, TupleTableSlot **slot)
 	return false;
 }
 
-/* The region of a published cell. */
+/* Return conditions that hold for all members of a published cell. */
 static List *
 cell_conditions(SelectFirst *selection, const Cell *cell)
 {
@@ -406,26 +433,31 @@ cell_conditions(SelectFirst *selection, const Cell *cell)
 	for (int class = 0; class < classes->nclasses; class ++)
 	{
 		if (classes->cells[class] == cell)
-			return region_of_codes(anonymizer->aview, anonymizer->recoder, cell->step,
-								   classes->codes + (Size) class * anonymizer->recoder->ncolumns);
+			return region_of_codes(anonymizer->aview, anonymizer->recoder, cell->step, class_codes(classes, class));
 	}
 	return NIL;
 }
 
-/* Starts reading the next group of a witness, or, where a query for each costs too much, all that are left at once. */
+/*
+ * Start reading the members of the next group of a witness or, where a query for each
+ * group costs too much, the whole source for all groups that are left.
+ */
 static void
 read_members(SelectFirst *selection)
 {
 	Anonymizer *anonymizer = selection->anonymizer;
+	Query *all;
 	Cell *cell;
 
 	end_run(selection);
 	if (selection->cells == NIL)
 		return;
+	Assert(selection->witnessed);
 	cell = linitial(selection->cells);
 	selection->cells = list_delete_first(selection->cells);
 	if (!selection->complete)
-		selection->run = lookup_start(selection->lookup, &anonymizer->published, cell->step, cell_conditions(selection, cell));
+		selection->run = lookup_start(selection->lookup, &anonymizer->published, cell->step,
+									  cell_conditions(selection, cell));
 	if (selection->run)
 	{
 		source_hide_order(selection->run);
@@ -435,11 +467,12 @@ read_members(SelectFirst *selection)
 	}
 	selection->cell = NULL;
 	selection->cells = NIL;
-	selection->run = source_start(source_plan(make_query(selection, &anonymizer->published, NIL), false, NULL), NULL, anonymizer->snapshot);
+	all = make_query(selection, &anonymizer->published, NIL);
+	selection->run = source_start(source_plan(all, false, NULL), NULL, anonymizer->snapshot);
 	source_hide_order(selection->run);
 }
 
-/* The next member of a witness's group. */
+/* Read the next member of a group of a witness, and set its cell; return false after the last. */
 static bool
 next_member(SelectFirst *selection, TupleTableSlot **slot, Cell **cell)
 {
@@ -462,6 +495,10 @@ next_member(SelectFirst *selection, TupleTableSlot **slot, Cell **cell)
 	}
 }
 
+/*
+ * Publish the next row: a selected row or, with a witness test, a member of a witness's group
+ * or a witness in no group.
+ */
 static bool
 select_first_next(RowSource *source, Datum *values, bool *nulls)
 {
@@ -470,7 +507,7 @@ select_first_next(RowSource *source, Datum *values, bool *nulls)
 	TupleTableSlot *slot;
 	Cell *cell = NULL;
 
-	if (selection->anonymizer->witness && (selection->witnessed || !find_witnesses(selection, &slot)))
+	if (selection->anonymizer->witness && (selection->witnessed || !find_witness_groups(selection, &slot)))
 	{
 		if (!next_member(selection, &slot, &cell))
 			return false;
@@ -486,6 +523,7 @@ select_first_next(RowSource *source, Datum *values, bool *nulls)
 	return true;
 }
 
+/* End the run. */
 static void
 select_first_end(RowSource *source)
 {
@@ -494,12 +532,13 @@ select_first_end(RowSource *source)
 	end_run(selection);
 }
 
-/* Show how the selected rows are read. */
+/* Show the query for the selected rows. */
 static void
 select_first_explain(const RowRequest *request, ParamListInfo params, RowSourceShow show, void *arg)
 {
 	const AView *aview = request->aview;
 
+	Assert(!aview->materialized);
 	show(arg, "Source", source_query(aview, source_least(aview), request->conditions, NIL));
 }
 

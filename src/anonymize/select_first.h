@@ -1,7 +1,8 @@
 /*
  * select_first.h
- *		Select-then-Anonymize: the rows of the source that satisfy some conditions,
- *		as they are published.
+ *		Select-then-Anonymize: a source of the rows that satisfy the conditions of a
+ *		request or, where the request has a witness test and probes, of the whole groups
+ *		of the witnesses among them.
  */
 #ifndef KANON_SELECT_FIRST_H
 #define KANON_SELECT_FIRST_H

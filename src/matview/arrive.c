@@ -71,7 +71,7 @@ read_arrival(Arrival *arrival)
 	memcpy(arrival->source->tts_values, arrival->slot->tts_values + 1, ncolumns * sizeof(Datum));
 	memcpy(arrival->source->tts_isnull, arrival->slot->tts_isnull + 1, ncolumns * sizeof(bool));
 	ExecStoreVirtualTuple(arrival->source);
-	arrival->shown = anonymizer_read(keeper->anonymizer, &keeper->anonymizer->published, arrival->source, true);
+	arrival->shown = anonymizer_read(keeper->anonymizer, keeper->layout, arrival->source, true);
 }
 
 static bool
@@ -94,7 +94,7 @@ next_arrival(Arrival *arrival)
 static const int32 *
 codes_of(const Arrival *arrival)
 {
-	return arrival->keeper->anonymizer->row.codes;
+	return anonymizer_row(arrival->keeper->anonymizer)->codes;
 }
 
 static void
@@ -115,7 +115,7 @@ static StoredGroup *
 join_group(Arrival *arrival)
 {
 	Stored *stored = arrival->stored;
-	int k = arrival->keeper->personal ? arrival->keeper->anonymizer->row.k : 0;
+	int k = arrival->keeper->personal ? anonymizer_row(arrival->keeper->anonymizer)->k : 0;
 	Place place = {0};
 
 	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
@@ -149,12 +149,12 @@ static void
 recode_rows(Arrival *arrival)
 {
 	Anonymizer *anonymizer = arrival->keeper->anonymizer;
-	Histogram *histogram = histogram_create(anonymizer->recoder, true);
+	Recoder *recoder = arrival->keeper->recoder;
+	Histogram *histogram = histogram_create(recoder, true);
 	MemoryContext old = MemoryContextSwitchTo(arrival->work);
 
-	recoder_forget_cells(anonymizer->recoder, histogram->context);
-	anonymizer->distributions_known = false;
-	memset(anonymizer->noccurrences, 0, anonymizer->nsensitive * sizeof(int));
+	recoder_forget_cells(recoder, histogram->context);
+	anonymizer_forget_distributions(anonymizer);
 	tuplestore_rescan(arrival->rows);
 	while (next_arrival(arrival))
 	{
@@ -162,10 +162,10 @@ recode_rows(Arrival *arrival)
 			anonymizer_count(anonymizer, histogram);
 	}
 	MemoryContextSwitchTo(old);
-	if (anonymizer->recoder->t > 0)
+	if (recoder->t > 0)
 		anonymizer_set_distributions(anonymizer);
-	recode(histogram, arrival->max_floor, anonymizer->recoder->nsteps);
-	anonymizer->classes = histogram;
+	recode(histogram, arrival->max_floor, recoder->nsteps);
+	anonymizer_set_classes(anonymizer, histogram);
 }
 
 static CellEntry *
@@ -189,7 +189,7 @@ static bool
 has_better(Arrival *arrival, const Cell *cell)
 {
 	StoredGroup *covering;
-	int nsteps = arrival->keeper->anonymizer->recoder->nsteps;
+	int nsteps = arrival->keeper->recoder->nsteps;
 
 	if (!arrival->any)
 		return false;
@@ -228,7 +228,7 @@ count_cells(Arrival *arrival)
 static bool
 can_form(const Arrival *arrival, const CellEntry *entry)
 {
-	const Recoder *recoder = arrival->keeper->anonymizer->recoder;
+	const Recoder *recoder = arrival->keeper->recoder;
 
 	return entry->leaving == 0 || (!recoder->personal && recoder->nsensitive == 0 && entry->staying >= recoder->k);
 }
@@ -244,7 +244,7 @@ group_of_cell(Arrival *arrival, CellEntry *entry)
 		return entry->group;
 	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
 	if (arrival->any)
-		group = covering_group(arrival->stored, codes_of(arrival), arrival->key, arrival->keeper->anonymizer->recoder->nsteps - step);
+		group = covering_group(arrival->stored, codes_of(arrival), arrival->key, arrival->keeper->recoder->nsteps - step);
 	if (group && group->step == step)
 		stored_resize_group(arrival->stored, group, group->members + entry->staying, false);
 	else
@@ -283,8 +283,8 @@ form_groups(Arrival *arrival)
 	}
 	arrival->any |= formed;
 	MemoryContextSwitchTo(old);
-	recoder_forget_cells(arrival->keeper->anonymizer->recoder, arrival->keeper->context);
-	arrival->keeper->anonymizer->classes = NULL;
+	recoder_forget_cells(arrival->keeper->recoder, arrival->keeper->context);
+	anonymizer_set_classes(arrival->keeper->anonymizer, NULL);
 	MemoryContextDelete(context);
 	return left;
 }
@@ -429,7 +429,7 @@ arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 		return;
 	arrival.slot = MakeSingleTupleTableSlot(keeper->arrival, &TTSOpsMinimalTuple);
 	arrival.source = MakeSingleTupleTableSlot(keeper->row, &TTSOpsVirtual);
-	arrival.key = palloc(keeper->anonymizer->recoder->nsteps * KEY_BYTES + 1);
+	arrival.key = palloc(keeper->recoder->nsteps * KEY_BYTES + 1);
 	arrival.work = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving row", ALLOCSET_DEFAULT_SIZES);
 	arrival.any = keeper->chain_holds && stored_any_group(stored);
 	forming = forming && keeper->chain_holds;

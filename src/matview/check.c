@@ -26,7 +26,8 @@
 typedef struct GroupTally
 {
 	Stored *stored;
-	Anonymizer *anonymizer;
+	const Recoder *recoder;	/* knows the privacy predicate to be checked */
+	Anonymizer *anonymizer; /* codes members */
 	TupleTableSlot *slot;
 	int64 published; /* members of the group */
 	int64 rows;
@@ -53,12 +54,12 @@ static bool
 tally_member(void *arg, HeapTuple member)
 {
 	GroupTally *tally = arg;
-	Recoder *recoder = tally->anonymizer->recoder;
+	const Recoder *recoder = tally->recoder;
 
 	if (!stored_is_published(tally->stored, member, tally->published))
 		return true;
 	read_member(tally->stored, member, tally->slot);
-	anonymizer_read(tally->anonymizer, &tally->anonymizer->published, tally->slot, true);
+	(void) anonymizer_read(tally->anonymizer, anonymizer_layout(tally->anonymizer), tally->slot, true);
 	if (tally->rows == tally->room)
 	{
 		tally->room = Max(64, 2 * tally->room);
@@ -67,7 +68,7 @@ tally_member(void *arg, HeapTuple member)
 											  : palloc(tally->room * sizeof(uint64));
 	}
 	for (int i = 0; i < recoder->nsensitive; i++)
-		tally->codes[i][tally->rows] = tally->anonymizer->row.sensitive[i];
+		tally->codes[i][tally->rows] = anonymizer_row(tally->anonymizer)->sensitive[i];
 	tally->rows++;
 	return true;
 }
@@ -98,11 +99,11 @@ make_bag(Bag *bag, uint64 *codes, int64 count)
 }
 
 static bool
-tally_holds(Stored *stored, Anonymizer *anonymizer, const StoredGroup *group)
+tally_holds(Stored *stored, Anonymizer *anonymizer, const Recoder *recoder, const StoredGroup *group)
 {
-	Recoder *recoder = anonymizer->recoder;
 	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
-	GroupTally tally = {.stored = stored, .anonymizer = anonymizer, .published = stored_published(stored, group)};
+	GroupTally tally = {
+		.stored = stored, .recoder = recoder, .anonymizer = anonymizer, .published = stored_published(stored, group)};
 	/* With a k of their own, those that are published have it. */
 	int k = stored->keeper->personal ? 1 : recoder->k;
 
@@ -123,21 +124,19 @@ tally_holds(Stored *stored, Anonymizer *anonymizer, const StoredGroup *group)
 bool
 group_holds(Stored *stored, const StoredGroup *group)
 {
-	Recoder recoder = *stored->keeper->anonymizer->recoder;
-	Anonymizer anonymizer = *stored->keeper->anonymizer;
+	Recoder recoder = *stored->keeper->recoder;
 
 	recoder.t = 0;
-	anonymizer.recoder = &recoder;
-	return tally_holds(stored, &anonymizer, group);
+	return tally_holds(stored, stored->keeper->anonymizer, &recoder, group);
 }
 
 /* An anonymizer that knows the distributions over all members. */
 static Anonymizer *
 learn_distributions(Stored *stored)
 {
-	AView *aview = stored->keeper->anonymizer->aview;
+	AView *aview = stored->keeper->rows;
 	Anonymizer *anonymizer = anonymizer_create(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), InvalidSnapshot);
-	Histogram *histogram = histogram_create(anonymizer->recoder, true);
+	Histogram *histogram = histogram_create(anonymizer_recoder(anonymizer), true);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
 	SysScanDesc scan = systable_beginscan(stored->members, InvalidOid, false, SnapshotSelf, 0, NULL);
 	HeapTuple member;
@@ -146,7 +145,7 @@ learn_distributions(Stored *stored)
 	{
 		CHECK_FOR_INTERRUPTS();
 		read_member(stored, member, slot);
-		(void) anonymizer_read(anonymizer, &anonymizer->published, slot, true);
+		(void) anonymizer_read(anonymizer, anonymizer_layout(anonymizer), slot, true);
 		anonymizer_count(anonymizer, histogram);
 	}
 	systable_endscan(scan);
@@ -172,7 +171,7 @@ groups_not_close(Stored *stored)
 	{
 		StoredGroup *group = stored_group_copy(stored, tuple);
 
-		if (!tally_holds(stored, anonymizer, group))
+		if (!tally_holds(stored, anonymizer, anonymizer_recoder(anonymizer), group))
 			found = lappend(found, group);
 	}
 	systable_endscan(scan);

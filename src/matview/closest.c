@@ -201,7 +201,7 @@ static void
 search_side(Search *search, Relation index, bool up)
 {
 	Stored *stored = search->stored;
-	int nsteps = stored->keeper->anonymizer->recoder->nsteps;
+	int nsteps = stored->keeper->recoder->nsteps;
 	double least = stored->keeper->least * stored->keeper->least_climb;
 	ScanKeyData scan_key;
 	SysScanDesc scan = scan_from(stored, index, search->key, search->length, up, &scan_key);
@@ -232,7 +232,7 @@ search_side(Search *search, Relation index, bool up)
 Place
 closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor, int k)
 {
-	int nsteps = stored->keeper->anonymizer->recoder->nsteps;
+	int nsteps = stored->keeper->recoder->nsteps;
 	Relation index = index_open(stored->keeper->groups_by_key, AccessShareLock);
 	Search search = {
 		.stored = stored, .codes = codes, .key = key, .length = nsteps - floor, .floor = floor, .k = k, .least = DBL_MAX};

@@ -137,7 +137,7 @@ find_relations(Keeper *keeper)
 static void
 prepare_hashes(Keeper *keeper)
 {
-	Recoder *recoder = keeper->anonymizer->recoder;
+	Recoder *recoder = keeper->recoder;
 	int levels = 0;
 
 	keeper->first_level = palloc((recoder->ncolumns + 1) * sizeof(int));
@@ -163,8 +163,11 @@ make_keeper(int32 id)
 	keeper->context = context;
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
-	rows = view_of_rows(keeper->aview);
+	keeper->rows = rows = view_of_rows(keeper->aview);
 	keeper->anonymizer = anonymizer_create(rows, bms_add_range(NULL, 0, rows->ncolumns - 1), InvalidSnapshot);
+	keeper->recoder = anonymizer_recoder(keeper->anonymizer);
+	keeper->layout = anonymizer_layout(keeper->anonymizer);
+	keeper->nids = anonymizer_ids(keeper->anonymizer, &keeper->ids);
 	keeper->personal = rows->profile != NULL;
 	keeper->least = keeper->personal ? 1 : rows->k;
 	keeper->chain_holds = keeper->aview->chain && strcmp(keeper->aview->chain, matview_chain(keeper->aview)) == 0;
@@ -175,9 +178,9 @@ make_keeper(int32 id)
 	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
-	keeper->id_keys = palloc0(keeper->anonymizer->nids * sizeof(ScanKeyData));
-	for (int i = 0; i < keeper->anonymizer->nids; i++)
-		init_id_key(keeper, i, keeper->anonymizer->ids[i]);
+	keeper->id_keys = palloc0(keeper->nids * sizeof(ScanKeyData));
+	for (int i = 0; i < keeper->nids; i++)
+		init_id_key(keeper, i, keeper->ids[i]);
 	prepare_hashes(keeper);
 	if (!source_has_triggers(keeper->aview, &keeper->base))
 		keeper->base = InvalidOid;
@@ -339,7 +342,7 @@ hash_value(Datum value)
 static uint32
 value_hash(Keeper *keeper, int column, int level, int32 code)
 {
-	Dictionary *dictionary = keeper->anonymizer->recoder->columns[column];
+	Dictionary *dictionary = keeper->recoder->columns[column];
 	int at = keeper->first_level[column] + level;
 	int known = keeper->nhashes[at];
 
@@ -368,7 +371,7 @@ value_hash(Keeper *keeper, int column, int level, int32 code)
 void
 keeper_key(Keeper *keeper, const int32 *codes, uint8 *key)
 {
-	Recoder *recoder = keeper->anonymizer->recoder;
+	Recoder *recoder = keeper->recoder;
 
 	for (int i = 0; i < recoder->nsteps; i++)
 	{
@@ -392,7 +395,7 @@ level_at(const Recoder *recoder, int step, int column)
 Datum
 keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull)
 {
-	Recoder *recoder = keeper->anonymizer->recoder;
+	Recoder *recoder = keeper->recoder;
 	int level = level_at(recoder, step, column);
 	int32 code = dictionary_climb(recoder->columns[column], codes[column], 0, level);
 
@@ -404,7 +407,7 @@ keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool
 double
 keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int to_step)
 {
-	Recoder *recoder = keeper->anonymizer->recoder;
+	Recoder *recoder = keeper->recoder;
 	Dictionary *dictionary = recoder->columns[column];
 	int level = level_at(recoder, from_step, column);
 	int last = level_at(recoder, to_step, column);
@@ -426,7 +429,7 @@ keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int 
 double
 keeper_distance(Keeper *keeper, int column, Datum from, bool from_null, Datum to, bool to_null)
 {
-	Dgh *dgh = keeper->anonymizer->recoder->columns[column]->dgh;
+	Dgh *dgh = keeper->recoder->columns[column]->dgh;
 
 	if (from_null && to_null)
 		return 0;

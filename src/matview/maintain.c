@@ -155,8 +155,8 @@ read_codes(Maintenance *maintenance, const Datum *values, const bool *nulls)
 	memcpy(slot->tts_values, values, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 	memcpy(slot->tts_isnull, nulls, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	ExecStoreVirtualTuple(slot);
-	anonymizer_read(anonymizer, &anonymizer->published, slot, false);
-	return anonymizer->row.codes;
+	anonymizer_read(anonymizer, maintenance->keeper->layout, slot, false);
+	return anonymizer_row(anonymizer)->codes;
 }
 
 /* May a row that has changed stay in its group? */

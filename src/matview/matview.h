@@ -33,6 +33,8 @@
 #include "aview/aview.h"
 #include "aview/choices.h"
 #include "anonymize/anonymizer.h"
+#include "recode/recode.h"
+#include "source/layout.h"
 
 #include "access/skey.h"
 #include "catalog/indexing.h"
@@ -69,7 +71,12 @@ typedef struct Keeper
 	bool stale;			   /* the definition may have changed */
 	int users;			   /* that hold it now */
 	AView *aview;
-	Anonymizer *anonymizer; /* codes rows; knows the privacy predicate */
+	AView *rows;			/* the same view, as its rows are stored: of the choices, it has the k alone */
+	Anonymizer *anonymizer; /* codes rows */
+	Recoder *recoder;		/* the anonymizer's: knows the privacy predicate and the cells of the chain */
+	const RowLayout *layout; /* the anonymizer's, of the columns in row */
+	int nids;
+	const int *ids; /* the columns that are identifiers */
 	bool chain_holds;		/* the groups were made with the view's present steps */
 	uint64 epoch;			/* of the hierarchies */
 	Oid base;				/* the table whose triggers keep the view; 0: none */

@@ -32,7 +32,6 @@
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
-#include "anonymize/anonymizer.h"
 #include "aview/aview.h"
 #include "base/as_owner.h"
 
@@ -383,8 +382,7 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 static Tuplesortstate *
 start_sort(Keeper *keeper, TupleDesc desc)
 {
-	Anonymizer *anonymizer = keeper->anonymizer;
-	int nkeys = anonymizer->nids + 1;
+	int nkeys = keeper->nids + 1;
 	AttrNumber *columns = palloc(nkeys * sizeof(AttrNumber));
 	Oid *operators = palloc(nkeys * sizeof(Oid));
 	Oid *collations = palloc0(nkeys * sizeof(Oid));
@@ -392,7 +390,7 @@ start_sort(Keeper *keeper, TupleDesc desc)
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		columns[i] = i < anonymizer->nids ? Anum_pending_first + anonymizer->ids[i] : Anum_pending_serial;
+		columns[i] = i < keeper->nids ? Anum_pending_first + keeper->ids[i] : Anum_pending_serial;
 		operators[i] = lookup_type_cache(TupleDescAttr(desc, columns[i] - 1)->atttypid, TYPECACHE_LT_OPR)->lt_opr;
 		collations[i] = TupleDescAttr(desc, columns[i] - 1)->attcollation;
 	}
@@ -438,9 +436,9 @@ same_ids(Keeper *keeper, TupleTableSlot *a, TupleTableSlot *b)
 {
 	slot_getallattrs(a);
 	slot_getallattrs(b);
-	for (int i = 0; i < keeper->anonymizer->nids; i++)
+	for (int i = 0; i < keeper->nids; i++)
 	{
-		int at = Anum_pending_first - 1 + keeper->anonymizer->ids[i];
+		int at = Anum_pending_first - 1 + keeper->ids[i];
 		ScanKey key = &keeper->id_keys[i];
 
 		if (a->tts_isnull[at] || b->tts_isnull[at] ||

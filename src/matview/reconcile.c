@@ -49,13 +49,13 @@ place_of(ItemPointer tid)
 static void
 check_ids_present(Keeper *keeper, TupleTableSlot *slot)
 {
-	for (int i = 0; i < keeper->anonymizer->nids; i++)
+	for (int i = 0; i < keeper->nids; i++)
 	{
-		if (slot->tts_isnull[keeper->anonymizer->ids[i]])
+		if (slot->tts_isnull[keeper->ids[i]])
 			ereport(ERROR,
 					(errcode(ERRCODE_NOT_NULL_VIOLATION),
 					 errmsg("identifier \"%s\" of materialized anonymization view \"%s\" is null in a row of the source",
-							keeper->aview->columns[keeper->anonymizer->ids[i]].name, get_rel_name(keeper->aview->view))));
+							keeper->aview->columns[keeper->ids[i]].name, get_rel_name(keeper->aview->view))));
 	}
 }
 

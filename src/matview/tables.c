@@ -23,7 +23,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "anonymize/anonymizer.h"
 
 #define SH_PREFIX sizes
 #define SH_ELEMENT_TYPE GroupSize
@@ -210,7 +209,7 @@ next_group(Stored *stored)
 static Datum
 key_datum(Stored *stored, const uint8 *key, int step)
 {
-	int size = (stored->keeper->anonymizer->recoder->nsteps - step) * KEY_BYTES;
+	int size = (stored->keeper->recoder->nsteps - step) * KEY_BYTES;
 	bytea *result = palloc(VARHDRSZ + size);
 
 	SET_VARSIZE(result, VARHDRSZ + size);
@@ -347,19 +346,19 @@ stored_update_member(Stored *stored, HeapTuple old, int64 group, int floor, cons
 HeapTuple
 stored_find_member(Stored *stored, const Datum *values, const bool *nulls)
 {
-	Anonymizer *anonymizer = stored->keeper->anonymizer;
-	ScanKeyData *keys = palloc(anonymizer->nids * sizeof(ScanKeyData));
+	const Keeper *keeper = stored->keeper;
+	ScanKeyData *keys = palloc(keeper->nids * sizeof(ScanKeyData));
 	SysScanDesc scan;
 	HeapTuple tuple;
 
-	memcpy(keys, stored->keeper->id_keys, anonymizer->nids * sizeof(ScanKeyData));
-	for (int i = 0; i < anonymizer->nids; i++)
+	memcpy(keys, keeper->id_keys, keeper->nids * sizeof(ScanKeyData));
+	for (int i = 0; i < keeper->nids; i++)
 	{
-		if (nulls[anonymizer->ids[i]])
+		if (nulls[keeper->ids[i]])
 			return NULL;
-		keys[i].sk_argument = values[anonymizer->ids[i]];
+		keys[i].sk_argument = values[keeper->ids[i]];
 	}
-	scan = systable_beginscan(stored->members, stored->keeper->members_by_id, true, SnapshotSelf, anonymizer->nids, keys);
+	scan = systable_beginscan(stored->members, keeper->members_by_id, true, SnapshotSelf, keeper->nids, keys);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 		tuple = heap_copytuple(tuple);

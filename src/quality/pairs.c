@@ -42,7 +42,7 @@ add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonym
 
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
-		int place = anonymizer->published.place[i];
+		int place = anonymizer_layout(anonymizer)->place[i];
 
 		if (place < 0)
 			continue;
@@ -50,7 +50,7 @@ add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonym
 		pair->nulls[aview->ncolumns + i] = slot->tts_isnull[place];
 	}
 	pair->fate = cell == NULL ? FATE_OPEN : cell->suppressed ? FATE_SUPPRESSED : FATE_GROUP;
-	pair->k = anonymizer->recoder->personal ? anonymizer->row.k : aview->k;
+	pair->k = anonymizer_recoder(anonymizer)->personal ? anonymizer_row(anonymizer)->k : aview->k;
 }
 
 /* What goes with reading rows, wherever they come from. */

@@ -20,6 +20,7 @@
 #include "aview/aview.h"
 #include "base/as_owner.h"
 #include "recode/recode.h"
+#include "source/layout.h"
 #include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_why_hidden);
@@ -48,15 +49,16 @@ text_of(Oid type, Datum value)
 static bool
 is_asked(const Question *question, TupleTableSlot *slot)
 {
-	const Anonymizer *anonymizer = question->anonymizer;
+	const int *ids;
+	int nids = anonymizer_ids(question->anonymizer, &ids);
 
-	for (int i = 0; i < anonymizer->nids; i++)
+	for (int i = 0; i < nids; i++)
 	{
-		int place = anonymizer->published.place[anonymizer->ids[i]];
+		int place = anonymizer_layout(question->anonymizer)->place[ids[i]];
 		char *asked = TextDatumGetCString(question->ids[i]);
 
 		if (slot->tts_isnull[place] ||
-			strcmp(text_of(question->aview->columns[anonymizer->ids[i]].source_type, slot->tts_values[place]), asked) != 0)
+			strcmp(text_of(question->aview->columns[ids[i]].source_type, slot->tts_values[place]), asked) != 0)
 			return false;
 	}
 	return true;
@@ -80,7 +82,7 @@ answer(Question *question, int column, const char *shown, const char *reason, co
 static bool
 flag(const Question *question, TupleTableSlot *slot, int column)
 {
-	int place = question->anonymizer->published.place[column];
+	int place = anonymizer_layout(question->anonymizer)->place[column];
 
 	return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
 }
@@ -111,8 +113,8 @@ static void
 explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int column, const char *shown)
 {
 	const AViewColumn *c = &question->aview->columns[column];
-	int place = question->anonymizer->published.place[column];
-	int k = question->anonymizer->row.k;
+	int place = anonymizer_layout(question->anonymizer)->place[column];
+	int k = anonymizer_row(question->anonymizer)->k;
 
 	if (slot->tts_isnull[place])
 		answer(question, column, shown, NULL, "there is no value");
@@ -147,14 +149,15 @@ static void
 explain_missing(Question *question)
 {
 	Anonymizer *anonymizer = question->anonymizer;
-	Query *query = source_query(question->aview, anonymizer->published.columns, NIL, NIL);
-	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+	const RowLayout *layout = anonymizer_layout(anonymizer);
+	Query *query = source_query(question->aview, layout->columns, NIL, NIL);
+	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, GetActiveSnapshot());
 	TupleTableSlot *slot;
 
 	while (source_next(run, &slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (anonymizer_read(anonymizer, &anonymizer->published, slot, false) || !is_asked(question, slot))
+		if (anonymizer_read(anonymizer, layout, slot, false) || !is_asked(question, slot))
 			continue;
 		question->rows++;
 		for (int i = 0; i < question->aview->ncolumns; i++)
