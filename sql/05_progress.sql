@@ -1,5 +1,5 @@
 --
--- How far long work has come.
+-- Progress of long work.
 --
 
 CREATE FUNCTION kanon.progress_info(OUT pid integer, OUT work text, OUT phase text, OUT done bigint, OUT total bigint)

@@ -14,8 +14,8 @@ CREATE FUNCTION kanon.generalized_recv(internal) RETURNS kanon.generalized
 CREATE FUNCTION kanon.generalized_send(kanon.generalized) RETURNS bytea
     LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_generalized_send';
 
--- In the category of strings, since it is one to those who do not compare: JOIN
--- USING, UNION and CASE bring it together with text.
+-- The category is that of strings, because JOIN USING, UNION and CASE must combine
+-- generalized values with text.
 CREATE TYPE kanon.generalized (
     INPUT = kanon.generalized_in,
     OUTPUT = kanon.generalized_out,
@@ -26,8 +26,8 @@ CREATE TYPE kanon.generalized (
     COLLATABLE = true
 );
 
--- Casts.  Integers come in through their text form, which is that of a generalized
--- value; the others have more than one.
+-- Casts.  Integers are converted through their text form, which is also the text
+-- form of the generalized value.  The other types have more than one text form.
 
 CREATE FUNCTION kanon.generalized_text(kanon.generalized) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_generalized_text';
@@ -72,14 +72,13 @@ CREATE CAST (numrange AS kanon.generalized) WITH FUNCTION kanon.range_generalize
 CREATE CAST (int8range AS kanon.generalized) WITH FUNCTION kanon.range_generalized(int8range) AS ASSIGNMENT;
 CREATE CAST (daterange AS kanon.generalized) WITH FUNCTION kanon.range_generalized(daterange) AS ASSIGNMENT;
 
--- Comparisons: = and ~~^ are AVLIKE, the others ask whether they may hold.  Each
--- exists for every type that a driver may send, in both orders; without an
--- exact match, the implicit cast to text would win.
+-- Comparisons: = and ~~^ are AVLIKE, the others return whether the comparison may
+-- hold.  Each exists for every type that a driver may send, in both orders: without
+-- an exact match, the parser would choose the implicit cast to text.
 --
--- They live in pg_catalog, because an operator that is found only by those who
--- have kanon in their search_path would quietly leave the others with text
--- comparison.  None belongs to an operator class: grouping, sorting and hashing
--- use identity, below.
+-- The operators are in pg_catalog.  If they were in kanon, a session without kanon
+-- in its search_path would silently compare texts.  None of them belongs to an
+-- operator class: grouping, sorting and hashing use identity, below.
 
 DO $$
 DECLARE
@@ -116,13 +115,13 @@ BEGIN
 END
 $$;
 
--- Two literals have no type to choose by.
+-- For two literals, from whose types no operator could be chosen.
 CREATE FUNCTION kanon.avlike(text, text) RETURNS boolean
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
     RETURN kanon.avlike($1::kanon.generalized, $2::kanon.generalized);
 COMMENT ON FUNCTION kanon.avlike(text, text) IS 'whether one of two values covers the other';
 
--- Identity: what GROUP BY, DISTINCT, ORDER BY, UNION, indexes, min and max see.
+-- Identity: the comparison of GROUP BY, DISTINCT, ORDER BY, UNION, indexes, min and max.
 
 CREATE FUNCTION kanon.identity_cmp(kanon.generalized, kanon.generalized) RETURNS integer
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_identity_cmp';
@@ -176,7 +175,7 @@ CREATE AGGREGATE pg_catalog.max(kanon.generalized) (
     SFUNC = kanon.identity_larger, STYPE = kanon.generalized, COMBINEFUNC = kanon.identity_larger,
     SORTOP = OPERATOR(kanon.*>), PARALLEL = SAFE);
 
--- The share of a value that lies in [lo, hi), or on x.
+-- The share of a value that lies in [lo, hi), or is x.
 
 CREATE FUNCTION kanon.coverage(value kanon.generalized, lo float8, hi float8) RETURNS float8
     LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_coverage_range';

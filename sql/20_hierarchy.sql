@@ -1,18 +1,18 @@
 --
 -- Domain generalization hierarchies.
 --
--- Who may define hierarchies is a matter of privileges on these two tables:
+-- Privileges on these two tables decide which roles may define hierarchies:
 -- GRANT SELECT, INSERT, UPDATE, DELETE ON kanon.dgh, kanon.dgh_edge TO ...
 -- Labels are compared byte by byte, hence COLLATE "C".
 --
 
--- Numbers hierarchies.
+-- The ids of hierarchies.
 CREATE SEQUENCE kanon.dgh_serial AS integer;
 GRANT USAGE ON SEQUENCE kanon.dgh_serial TO PUBLIC;
 
--- Numbers the states of hierarchies, which come and go with each change.  It is
--- not dumped: a restored hierarchy is in a new state, and setting the sequence
--- back to that of the dump would give some of them out twice.
+-- The numbers of the states of hierarchies.  Each change makes a new state.  The
+-- sequence is not dumped: a restored hierarchy is in a new state, and a sequence
+-- restored from the dump would return some numbers twice.
 CREATE SEQUENCE kanon.dgh_generation AS integer;
 
 CREATE TABLE kanon.dgh (
@@ -38,10 +38,10 @@ CREATE TABLE kanon.dgh_edge (
     CONSTRAINT dgh_edge_labels_are_not_empty CHECK (child <> '' AND parent <> '')
 );
 
--- The trigger below finds a missing hierarchy, and keeps one from going, with one
--- look per statement: the foreign key's own look at each row would take longer
--- than all the rest of a large COPY.  Its cascades stay, and so does the order
--- of the two tables in a dump.
+-- The trigger below checks once per statement that the hierarchy exists, and
+-- prevents that it is dropped meanwhile.  The foreign key's own check of each row
+-- would take longer than all the rest of a large COPY.  The cascades of the foreign
+-- key remain, and so does the order of the two tables in a dump.
 DO $$
 DECLARE
     name text;
@@ -80,8 +80,9 @@ CREATE TRIGGER deleted AFTER DELETE ON kanon.dgh_edge REFERENCING OLD TABLE AS r
 CREATE TRIGGER truncated AFTER TRUNCATE ON kanon.dgh_edge
     FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_edge_changed();
 
--- Also for replicated rows and for restores that disable triggers: without them
--- sessions would go on with what they have cached.
+-- The triggers must also fire for replicated rows and in restores that disable
+-- triggers.  Otherwise sessions would continue to use outdated hierarchies from
+-- their caches.
 ALTER TABLE kanon.dgh ENABLE ALWAYS TRIGGER check_definition;
 ALTER TABLE kanon.dgh ENABLE ALWAYS TRIGGER changed;
 ALTER TABLE kanon.dgh_edge ENABLE ALWAYS TRIGGER inserted;

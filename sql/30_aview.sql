@@ -1,10 +1,10 @@
 --
 -- Anonymization views.
 --
--- An A-view is an ordinary view over kanon.scan().  Its source query stands in a
--- condition of the view that is never evaluated (true OR EXISTS (...)), where
--- PostgreSQL keeps its dependencies, follows renames and dumps it.  What the
--- columns are and which guarantee holds is kept here.
+-- An A-view is an ordinary view over kanon.scan().  Its source query is part of a
+-- condition of the view that is never evaluated (true OR EXISTS (...)).  There
+-- PostgreSQL tracks its dependencies, follows renames, and dumps it.  The tables
+-- below store the roles of the columns and the guarantees.
 --
 
 CREATE SEQUENCE kanon.aview_serial AS integer;
@@ -21,8 +21,8 @@ CREATE TABLE kanon.aview (
     maintained text CONSTRAINT aview_maintained_is_known CHECK (maintained IN ('triggers', 'refresh')),
     chain text
 );
-COMMENT ON COLUMN kanon.aview.maintained IS 'how the stored groups of a materialized view are kept; null: it is not materialized';
-COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps that the stored groups were made with';
+COMMENT ON COLUMN kanon.aview.maintained IS 'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
+COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the stored groups were formed';
 
 CREATE TABLE kanon.aview_column (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
@@ -40,8 +40,9 @@ CREATE TABLE kanon.aview_step (
     CONSTRAINT aview_step_pkey PRIMARY KEY (aview, step)
 );
 
--- The boxes of a kd-tree.  Box i has the i-th elements; what is inside it has higher
--- numbers, and box 0 is everything.  NULL as a bound is NULL, behind all values.
+-- The boxes of a kd-tree.  The i-th elements of the arrays describe box i.  Boxes
+-- inside it have higher numbers, and box 0 is everything.  A bound of NULL is the
+-- value NULL, which comes after all other values.
 CREATE TABLE kanon.aview_tree (
     aview integer CONSTRAINT aview_tree_pkey PRIMARY KEY REFERENCES kanon.aview ON DELETE CASCADE,
     parent integer[] NOT NULL,
@@ -51,9 +52,9 @@ CREATE TABLE kanon.aview_tree (
     open boolean[] NOT NULL
 );
 
--- pg_restore with several jobs loads these tables in any order.  Their rows are
--- written by functions that know what they refer to: it is enough that what is
--- referred to does not go.
+-- pg_restore with several jobs loads these tables in any order.  Functions write
+-- their rows and make sure that the referenced rows exist.  So the foreign keys
+-- only need to protect referenced rows from being deleted.
 DO $$
 DECLARE
     found record;
@@ -73,7 +74,7 @@ COMMENT ON TABLE kanon.aview_column IS 'identifiers, quasi-identifiers and sensi
 COMMENT ON TABLE kanon.aview_step IS 'generalization sequences of anonymization views';
 COMMENT ON TABLE kanon.aview_tree IS 'kd-trees of anonymization views by Mondrian';
 
--- Temporary views are not dumped, and so are not what is said about them.
+-- Temporary views are not dumped, so their definitions here are not dumped either.
 SELECT pg_extension_config_dump('kanon.aview_serial', '');
 SELECT pg_extension_config_dump('kanon.aview',
     'WHERE view IN (SELECT oid FROM pg_catalog.pg_class WHERE relpersistence <> ''t'')');
@@ -84,7 +85,7 @@ SELECT pg_extension_config_dump('kanon.aview_step',
 SELECT pg_extension_config_dump('kanon.aview_tree',
     'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
 
--- A change of a definition reaches the prepared statements of all sessions.
+-- Make the prepared statements of all sessions see a changed definition.
 CREATE FUNCTION kanon.aview_changed() RETURNS trigger
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_aview_changed';
 CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON kanon.aview
@@ -101,8 +102,9 @@ ALTER TABLE kanon.aview_step ENABLE ALWAYS TRIGGER changed;
 ALTER TABLE kanon.aview_tree ENABLE ALWAYS TRIGGER changed;
 REVOKE EXECUTE ON FUNCTION kanon.aview_changed() FROM PUBLIC;
 
--- A hierarchy in use cannot be dropped.  The foreign key sees to that; this says
--- which views use it, and forgets those of sessions that are gone.
+-- A hierarchy in use cannot be dropped: the foreign key prevents it.  This trigger
+-- adds the names of the views that use the hierarchy, and first deletes the
+-- definitions of temporary views whose sessions have ended.
 CREATE FUNCTION kanon.dgh_in_use() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -123,8 +125,8 @@ $$;
 REVOKE EXECUTE ON FUNCTION kanon.dgh_in_use() FROM PUBLIC;
 CREATE TRIGGER in_use BEFORE DELETE ON kanon.dgh FOR EACH ROW EXECUTE FUNCTION kanon.dgh_in_use();
 
--- The rows of an A-view.  The view itself names its definition by number, which
--- survives renames and dumps; people name the view.
+-- The rows of an A-view.  The view's own query passes the number of its definition,
+-- which survives renames and dumps.  Users pass the name of the view.
 CREATE FUNCTION kanon.scan_support(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_scan_support';
 CREATE FUNCTION kanon.scan(view text) RETURNS SETOF record
@@ -160,7 +162,7 @@ CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text
     RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_uncovered';
 
--- Dropping a view, by whatever statement, drops what is said about it.
+-- Delete the definition of an A-view when the view is dropped, by any statement.
 CREATE FUNCTION kanon.forget_dropped_views() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -177,7 +179,7 @@ BEGIN
         DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
             WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0 RETURNING a.*
     LOOP
-        -- Of a materialized view: its groups, and the triggers that kept them.
+        -- Drop the groups of a materialized view, and the triggers that kept them up to date.
         CONTINUE WHEN dropped.maintained IS NULL;
         EXECUTE format('DROP TABLE IF EXISTS kanon.groups_%s, kanon.members_%1$s', dropped.id);
         FOR kept IN

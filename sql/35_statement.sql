@@ -3,8 +3,8 @@
 --
 -- DO LANGUAGE kanon $$ CREATE DGH ...; CREATE ANONYMIZATION_VIEW ... $$
 --
--- It is trusted: what a statement does is checked by the same privileges as the
--- function of the same purpose.
+-- The language is trusted: a statement needs the same privileges as the function
+-- that does the same.
 --
 
 CREATE FUNCTION kanon.language_call() RETURNS language_handler

@@ -1,8 +1,8 @@
 
 --
--- Policies: for which purpose, and for whom, data are read.
+-- Policies: the purposes and recipients for which roles may read A-views.
 --
--- Who may decide that is a matter of privileges on kanon.access_grant:
+-- Privileges on kanon.access_grant decide which roles may grant:
 -- GRANT SELECT, INSERT, DELETE ON kanon.access_grant TO ...
 --
 
@@ -23,7 +23,7 @@ CREATE VIEW kanon.access AS
     FROM kanon.access_grant g
     WHERE (g.role = 0 OR g.role IN (SELECT oid FROM pg_catalog.pg_roles))
         AND (g.view = 0 OR g.view IN (SELECT oid FROM pg_catalog.pg_class));
-COMMENT ON VIEW kanon.access IS 'who may read anonymization views for which purpose and recipient; view null: all of them';
+COMMENT ON VIEW kanon.access IS 'the roles that may read anonymization views, and for which purpose and recipient; view null: all views';
 GRANT SELECT ON kanon.access TO PUBLIC;
 
 CREATE FUNCTION kanon.current_purpose() RETURNS text
@@ -33,7 +33,7 @@ CREATE FUNCTION kanon.current_recipient() RETURNS text
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_current_recipient';
 COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
--- The guarantees of a view; they are no secret.
+-- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
         OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -47,7 +47,7 @@ END
 $$;
 COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS 'what an anonymization view guarantees: k, l, t, and how it is read';
 
--- The role of a name, 0 for public; an error if there is none.
+-- Return the OID of a role, 0 for public; raise an error if the role does not exist.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid
     LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -63,7 +63,7 @@ BEGIN
     RETURN found;
 END
 $$;
-COMMENT ON FUNCTION kanon.access_role(text) IS 'number of a role, 0 for public; for kanon.grant_access and kanon.revoke_access';
+COMMENT ON FUNCTION kanon.access_role(text) IS 'OID of a role, 0 for public; for kanon.grant_access and kanon.revoke_access';
 
 CREATE FUNCTION kanon.check_access_arguments(role text, purpose text, recipient text, view regclass) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -77,7 +77,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.check_access_arguments(text, text, text, regclass) IS
-    'an error for arguments that kanon.grant_access and kanon.revoke_access do not take';
+    'checks the arguments of kanon.grant_access and kanon.revoke_access';
 
 CREATE FUNCTION kanon.grant_access(role text, purpose text, recipient text, view regclass DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -99,24 +99,24 @@ BEGIN
         WHERE g.purpose = revoke_access.purpose AND g.recipient = revoke_access.recipient
             AND g.role = kanon.access_role(revoke_access.role) AND g.view = coalesce(revoke_access.view::oid, 0);
     IF NOT FOUND THEN
-        RAISE NOTICE 'role "%" had no such access', role;
+        RAISE NOTICE 'role "%" has no such grant', role;
     END IF;
 END
 $$;
 COMMENT ON FUNCTION kanon.revoke_access(text, text, text, regclass) IS
-    'take back what kanon.grant_access has granted with the same arguments';
+    'revoke the access that kanon.grant_access has granted with the same arguments';
 
--- What a view's definition says, for whoever may read the view.
+-- The definition of a view, for all roles that may read the view.
 CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT dgh text, OUT base_table regclass,
         OUT base_column name, OUT disclose name, OUT retain name, OUT level name) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
 COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
-    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns of the choices about it';
+    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the choices for it';
 CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
         OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
 COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
-    'the profile table of an anonymization view, and how choices are found there; no row if there is none';
+    'the profile table of an anonymization view, and the columns by which choices are found there; no row if the view has no profile';
 
 CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
@@ -126,10 +126,10 @@ CREATE FUNCTION kanon.why_hidden(view regclass, VARIADIC id text[], OUT "row" bi
         OUT reason text, OUT explanation text) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_why_hidden';
 COMMENT ON FUNCTION kanon.why_hidden(regclass, text[]) IS
-    'why each column of a person''s rows is shown as it is, for the current purpose and recipient; for the view''s owner';
+    'explains how each column of a data owner''s rows is shown, for the current purpose and recipient; for the view''s owner';
 
 --
--- P3P policies, kept as they were stated.
+-- P3P policies, stored as they were stated.
 --
 
 CREATE TABLE kanon.p3p_statement (
@@ -147,7 +147,7 @@ COMMENT ON TABLE kanon.p3p_statement IS 'statements of imported P3P policies: on
 SELECT pg_extension_config_dump('kanon.p3p_statement', '');
 GRANT SELECT ON kanon.p3p_statement TO PUBLIC;
 
--- The statements of a policy, each with its parts by their element names.
+-- The parts of each statement of a policy, by their element names.
 CREATE FUNCTION kanon.p3p_parts(policy xml, OUT policy_name text, OUT statement integer, OUT part text, OUT name text,
         OUT required text, OUT optional text) RETURNS SETOF record
     LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -164,7 +164,7 @@ CREATE FUNCTION kanon.p3p_parts(policy xml, OUT policy_name text, OUT statement 
 $$;
 COMMENT ON FUNCTION kanon.p3p_parts(xml) IS 'the parts of a P3P policy''s statements; for kanon.import_p3p';
 
--- The words of P3P 1.0.
+-- The words that P3P 1.0 defines.
 CREATE FUNCTION kanon.p3p_words(part text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE part
@@ -205,16 +205,16 @@ BEGIN
         WHERE d.part = 'DATA' AND d.name <> '';
     RETURN QUERY
         SELECT u.statement, u.part, u.name, CASE
-            WHEN u.part = 'DATA' THEN 'it refers to no data'
+            WHEN u.part = 'DATA' THEN 'it does not name any data'
             WHEN u.part = 'PURPOSE' AND u.required NOT IN ('always', 'opt-in', 'opt-out')
                 THEN format('required is "%s", but it must be always, opt-in or opt-out', u.required)
-            ELSE 'P3P 1.0 does not know it' END
+            ELSE 'it is not a word of P3P 1.0' END
         FROM unnest(parts) u
         WHERE (u.part = 'DATA' AND coalesce(u.name, '') = '')
             OR (u.part <> 'DATA' AND NOT u.name = ANY (coalesce(kanon.p3p_words(u.part), '{}')))
             OR (u.part = 'PURPOSE' AND u.required NOT IN ('always', 'opt-in', 'opt-out'))
         UNION ALL
-        SELECT s.statement, need.part, NULL, 'the statement has none: nothing of it was taken'
+        SELECT s.statement, need.part, NULL, 'the statement has no such part, so it was not imported'
         FROM (SELECT DISTINCT u.policy, u.statement FROM unnest(parts) u) s,
             unnest('{PURPOSE,RECIPIENT,RETENTION,DATA}'::text[]) need (part)
         WHERE NOT EXISTS (SELECT FROM unnest(parts) u WHERE u.policy = s.policy AND u.statement = s.statement AND u.part = need.part
@@ -223,7 +223,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.import_p3p(xml) IS
-    'keep the statements of a P3P 1.0 policy in kanon.p3p_statement, in place of those of its name; lists what could not be taken';
+    'store the statements of a P3P 1.0 policy in kanon.p3p_statement, replacing those of a policy with the same name; lists the parts that were not imported';
 
 --
 -- A view's whole policy, in words.
@@ -243,11 +243,11 @@ BEGIN
     said := ARRAY[format('Anonymization view %s belongs to %s.', policy.view, guarantee.owner)];
     FOR part IN
         SELECT CASE c.role
-                WHEN 'id' THEN CASE WHEN profile.k IS NOT NULL THEN 'Identifiers, hidden unless their owner asks for a k of 0: '
-                                    WHEN guarantee.k = 0 THEN 'Identifiers, shown since k is 0: '
+                WHEN 'id' THEN CASE WHEN profile.k IS NOT NULL THEN 'Identifiers, hidden unless the data owner has chosen a k of 0: '
+                                    WHEN guarantee.k = 0 THEN 'Identifiers, shown because k is 0: '
                                     ELSE 'Identifiers, hidden: ' END
-                WHEN 'quasi' THEN 'Quasi-identifiers, told only as precisely as a group of people shares them: '
-                WHEN 'sensitive' THEN 'Sensitive, hidden where no group is large enough: '
+                WHEN 'quasi' THEN 'Quasi-identifiers, generalized until a group of people shares them: '
+                WHEN 'sensitive' THEN 'Sensitive columns, hidden if no group is large enough: '
                 ELSE 'Shown as they are: ' END
             || string_agg(quote_ident(c.column) || CASE WHEN c.dgh IS NULL THEN '' ELSE format(' (hierarchy %s)', c.dgh) END, ', ') || '.'
         FROM kanon.aview_columns(policy.view) c GROUP BY c.role
@@ -257,35 +257,35 @@ BEGIN
     END LOOP;
     said := said || CASE
         WHEN profile.k IS NULL AND guarantee.k < 2 THEN format('k is %s: rows are not put into groups.', guarantee.k)
-        WHEN profile.k IS NULL THEN format('k is %s: a group has at least that many different people.', guarantee.k)
-        ELSE format('k is each person''s own choice (%I of %s); in a group the largest counts. %s', profile.k, profile.choices,
-            CASE WHEN guarantee.k IS NULL THEN 'Whoever has made no choice is not shown at all.'
-                 ELSE format('For whoever has made no choice it is %s.', guarantee.k) END) END;
+        WHEN profile.k IS NULL THEN format('k is %s: a group has at least %1$s different people.', guarantee.k)
+        ELSE format('Each data owner chooses k (%I of %s); in a group the largest k applies. %s', profile.k, profile.choices,
+            CASE WHEN guarantee.k IS NULL THEN 'Rows of data owners without a choice are not shown.'
+                 ELSE format('For data owners without a choice k is %s.', guarantee.k) END) END;
     IF guarantee.l IS NOT NULL THEN
         said := said || format('A group has at least %s different values of each sensitive column.', guarantee.l);
     END IF;
     IF guarantee.t IS NOT NULL THEN
-        said := said || format('The sensitive values of a group are distributed as in the whole, up to a distance of %s.', guarantee.t);
+        said := said || format('The distribution of sensitive values in a group differs from that in all rows by a distance of at most %s.', guarantee.t);
     END IF;
     IF guarantee.materialized THEN
-        said := said || 'Its groups are stored, and only ever become more general.'::text;
+        said := said || 'Its groups are stored, and can only become more general.'::text;
     END IF;
     said := said || CASE guarantee.match
-        WHEN 'cover' THEN 'A condition finds whatever may satisfy it, and tells nothing about raw values.'
-        ELSE 'A condition finds the groups in which somebody satisfies it: it tells that such a person exists (match is witness).' END;
+        WHEN 'cover' THEN 'A condition finds all rows that may satisfy it, and reveals nothing about raw values.'
+        ELSE 'A condition finds the groups with at least one member that satisfies it, and so reveals that such a person exists (match is witness).' END;
     IF profile.choices IS NOT NULL THEN
-        said := said || format('People''s choices are the rows of %s where %s.', profile.choices, (
+        said := said || format('The data owners'' choices are the rows of %s in which %s.', profile.choices, (
             SELECT string_agg(format('%I is the row''s %I', c.name, v.name), ' and ')
             FROM unnest(profile.choices_key) WITH ORDINALITY c (name, nr) JOIN unnest(profile.view_key) WITH ORDINALITY v (name, nr) USING (nr))
             || coalesce(', ' || quote_ident(profile.purpose) || ' is the purpose', '') || coalesce(', ' || quote_ident(profile.recipient) || ' is the recipient', ''));
-        said := said || ARRAY(SELECT format('%I is shown only if %s says so.', c.column, quote_ident(c.disclose)) FROM kanon.aview_columns(policy.view) c WHERE c.disclose IS NOT NULL);
+        said := said || ARRAY(SELECT format('%I is shown only if %s is true.', c.column, quote_ident(c.disclose)) FROM kanon.aview_columns(policy.view) c WHERE c.disclose IS NOT NULL);
         said := said || ARRAY(SELECT format('%I is shown only until the time in %s.', c.column, quote_ident(c.retain)) FROM kanon.aview_columns(policy.view) c WHERE c.retain IS NOT NULL);
-        said := said || ARRAY(SELECT format('%I is generalized as far as %s says.', c.column, quote_ident(c.level)) FROM kanon.aview_columns(policy.view) c WHERE c.level IS NOT NULL);
-        said := said || 'What is missing or NULL among somebody''s choices counts as the strictest.'::text;
+        said := said || ARRAY(SELECT format('%I is generalized by the number of levels in %s.', c.column, quote_ident(c.level)) FROM kanon.aview_columns(policy.view) c WHERE c.level IS NOT NULL);
+        said := said || 'A choice that is missing or NULL counts as the strictest.'::text;
         said := said || CASE WHEN EXISTS (SELECT FROM kanon.access a WHERE a.view IS NULL OR a.view = policy.view)
             THEN ARRAY(SELECT format('%s may read it for purpose "%s" and recipient "%s".', a.role, a.purpose, a.recipient)
                        FROM kanon.access a WHERE a.view IS NULL OR a.view = policy.view ORDER BY a.role, a.purpose, a.recipient)
-            ELSE ARRAY['Nobody may read it for any purpose so far.'] END;
+            ELSE ARRAY['No role may read it for any purpose so far.'] END;
     END IF;
     said := said || ARRAY(
         SELECT format('P3P policy "%s", statement %s: %s may be used for %s (%s) by %s, retention %s.', s.policy, s.statement, s.data,
@@ -295,10 +295,10 @@ BEGIN
     RETURN array_to_string(said, E'\n');
 END
 $$;
-COMMENT ON FUNCTION kanon.policy(regclass) IS 'the whole policy of an anonymization view in words, one sentence a line';
+COMMENT ON FUNCTION kanon.policy(regclass) IS 'the whole policy of an anonymization view in words, one sentence per line';
 
 --
--- Retention that deletes.
+-- Deletion of values whose retention has ended.
 --
 
 CREATE FUNCTION kanon.purge_expired(view regclass, dry_run boolean DEFAULT true, OUT "column" name, OUT base regclass, OUT rows bigint)
@@ -319,7 +319,7 @@ BEGIN
     END IF;
     SELECT * INTO profile FROM kanon.aview_profile(view);
     IF profile.choices IS NULL OR NOT EXISTS (SELECT FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL) THEN
-        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('anonymization view "%s" retains no column for a limited time', view),
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('anonymization view "%s" has no column with a limited retention', view),
             HINT = 'Name its retention columns in the "retain" part of the view''s profile.';
     END IF;
     FOR c IN SELECT * FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL LOOP
@@ -330,9 +330,9 @@ BEGIN
             (SELECT count(*) FROM kanon.aview_columns(view) v WHERE v.column = ANY (profile.view_key) AND v.base_table = c.base_table) THEN
             RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
                 MESSAGE = format('column "%s" of anonymization view "%s" cannot be cleared', c.column, view),
-                DETAIL = 'It and the profile''s key must be columns of one table, all of whose rows the view shows.';
+                DETAIL = 'The column and the profile''s key must be columns of the same table, and the view must show all rows of that table.';
         END IF;
-        -- Due is what has an end for every purpose and recipient, and all of them have passed.
+        -- A value is due if its retention has an end for every purpose and recipient, and all these ends have passed.
         due := format('b.%I IS NOT NULL AND EXISTS (SELECT FROM %s p WHERE %s)
             AND NOT EXISTS (SELECT FROM %2$s p WHERE %3$s AND (p.%4$I IS NULL OR p.%4$I >= %5$s))', c.base_column, profile.choices, key, c.retain,
             CASE WHEN (SELECT atttypid FROM pg_attribute WHERE attrelid = profile.choices AND attname = c.retain) = 'date'::regtype
@@ -350,4 +350,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.purge_expired(regclass, boolean) IS
-    'clear values of the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';
+    'clear values in the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';

@@ -10,28 +10,28 @@ CREATE FUNCTION kanon.mondrian(source text, id text, quasi_ids jsonb, k integer,
         OUT id text, OUT grp integer, OUT box kanon.generalized[]) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_mondrian';
 COMMENT ON FUNCTION kanon.mondrian IS
-    'k-anonymous groups by Mondrian: cuts at medians, columns taking turns (split => ''gain'': the cuts that lose least)';
+    'k-anonymous groups by Mondrian: cuts at medians, one column after the other (split => ''gain'': the cuts that lose least)';
 
 CREATE FUNCTION kanon.topdown(source text, id text, quasi_ids jsonb, k integer,
         sensitive text DEFAULT NULL, l integer DEFAULT NULL, seed integer DEFAULT 0,
         OUT id text, OUT grp integer, OUT box kanon.generalized[]) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_topdown';
 COMMENT ON FUNCTION kanon.topdown IS
-    'k-anonymous groups by TopDown: parted around two far rows, then joined up to k';
+    'k-anonymous groups by TopDown: split around two distant rows, then merged up to k';
 
 CREATE FUNCTION kanon.local_recoding(source text, id text, quasi_ids jsonb, k integer,
         sensitive text DEFAULT NULL, l integer DEFAULT NULL, block_size integer DEFAULT 8192,
         OUT id text, OUT grp integer, OUT box kanon.generalized[]) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_local_recoding';
 COMMENT ON FUNCTION kanon.local_recoding IS
-    'k-anonymous groups that lose little: joined from single rows, then rearranged, within blocks of rows';
+    'k-anonymous groups that lose little: merged from single rows, then rearranged, within blocks of rows';
 
 CREATE FUNCTION kanon.release_quality(source text, id text, quasi_ids jsonb, release text,
         OUT tuples bigint, OUT groups bigint, OUT min_group bigint, OUT avg_group float8,
         OUT ncp float8, OUT ncp_normalized float8, OUT dm float8) RETURNS record
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_release_quality';
 COMMENT ON FUNCTION kanon.release_quality IS
-    'sizes of groups, certainty penalty and discernibility of a release: a query giving id, grp, box';
+    'sizes of groups, certainty penalty and discernibility of a release: a query that returns id, grp, box';
 
 CREATE FUNCTION kanon.kja(source text, public text, id text, quasi_ids jsonb, k integer,
         algorithm text DEFAULT 'mondrian', method text DEFAULT 'direct', seed integer DEFAULT 0,
@@ -60,10 +60,10 @@ COMMENT ON FUNCTION kanon.publish_kja IS
 CREATE FUNCTION kanon.box_share(box kanon.generalized[], lo numeric[], hi numeric[]) RETURNS float8
     LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_box_share';
 COMMENT ON FUNCTION kanon.box_share IS
-    'share of a box that lies between lo and hi (null: not bounded), if all values in it are equally likely';
+    'share of a box that lies between lo and hi (null: no bound), if all values in it are equally likely';
 
--- Of the rows of a sensitive group, as many are microdata as it has sensitive
--- values; which ones they are is not known, so each counts with that share.
+-- A sensitive group has as many microdata rows as sensitive values.  It is not known
+-- which of its rows they are, so each row counts with their share.
 CREATE FUNCTION kanon.kja_count(jat regclass, si regclass, lo numeric[], hi numeric[]) RETURNS float8
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
     SET search_path TO pg_catalog, pg_temp AS $$
@@ -76,7 +76,7 @@ BEGIN
     WHERE a.attrelid = jat AND a.attnum > 0 AND NOT a.attisdropped AND a.atttypid = 'kanon.generalized'::regtype;
     IF boxes IS NULL THEN
         RAISE EXCEPTION 'relation "%" has no generalized column', jat
-            USING ERRCODE = 'wrong_object_type', HINT = 'Give the table "<name>_jat" that kanon.publish_kja has made.';
+            USING ERRCODE = 'wrong_object_type', HINT = 'Pass the table "<name>_jat" that kanon.publish_kja has created.';
     END IF;
     EXECUTE format(
         'SELECT sum(boxes.share * own.members / boxes.members)

@@ -1,6 +1,6 @@
 
 --
--- Outliers and plain k-anonymity: groups in which nobody stands out.
+-- Outliers and plain k-anonymity: groups in which no person stands out.
 --
 -- They run the caller's own queries with the caller's rights, hence VOLATILE and
 -- PARALLEL UNSAFE, the defaults.
@@ -17,21 +17,21 @@ CREATE FUNCTION kanon.plain_k(source text, id text, quasi_ids jsonb, sensitive t
         OUT id text, OUT grp integer, OUT box kanon.generalized[], OUT sensitive text, OUT removed text) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_plain_k';
 COMMENT ON FUNCTION kanon.plain_k IS
-    'plain k-anonymous groups: k distinct sensitive values in each, and no outlier shows (method: expc, gnof or gof)';
+    'plain k-anonymous groups: k distinct sensitive values in each, and no outlier stands out (method: expc, gnof or gof)';
 
 CREATE FUNCTION kanon.is_plain(source text, id text, quasi_ids jsonb, sensitive text, "grouping" text, k integer, p float8, d float8,
         OUT grp integer, OUT plain boolean, OUT reason text) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_is_plain';
 COMMENT ON FUNCTION kanon.is_plain IS
-    'whether each group of a grouping, a query giving id and grp, is plain and k-anonymous, and if not, why';
+    'whether each group of a grouping, a query that returns id and grp, is plain and k-anonymous, and if not, why';
 
 CREATE FUNCTION kanon.distinguishability(source text, id text, quasi_ids jsonb, sensitive text, "grouping" text, p float8, d float8,
         OUT id text, OUT grp integer, OUT presence float8, OUT association float8) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_distinguishability';
 COMMENT ON FUNCTION kanon.distinguishability IS
-    'the outliers that someone who knows who they are finds in a grouping, with the probabilities of presence and of the sensitive value';
+    'the outliers that an attacker who knows the outliers finds in a grouping, with the probabilities of presence and of the sensitive value';
 
 CREATE FUNCTION kanon.information_loss(source text, id text, quasi_ids jsonb, "grouping" text) RETURNS float8
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_information_loss';
 COMMENT ON FUNCTION kanon.information_loss IS
-    'average loss of a row when a grouping, a query giving id and grp, is published: 0 to 1 for each quasi-identifier';
+    'average loss of a row when a grouping, a query that returns id and grp, is published: 0 to 1 for each quasi-identifier';

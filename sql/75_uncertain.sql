@@ -37,16 +37,16 @@ CREATE FUNCTION kanon.link_attack(release text, public text, columns text[], mod
     LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_link_attack';
 
 COMMENT ON FUNCTION kanon.uncertain(text, text, text[], float8, text, boolean, text, integer) IS
-    'rows with noise and its spread, such that k rows are expected to fit each at least as well as the true one';
+    'rows with noise and its spread, such that k rows are expected to fit each published row at least as well as the true row';
 COMMENT ON FUNCTION kanon.expected_anonymity(text, text, text[], text, text) IS
-    'how many rows of the source are expected to fit each row of an uncertain release at least as well as the true one';
+    'how many rows of the source are expected to fit each row of an uncertain release at least as well as the true row';
 COMMENT ON FUNCTION kanon.uncertain_count(text, text, float8[], float8[], float8[], float8[]) IS
     'estimated number of rows of an uncertain release within a range per column';
 COMMENT ON FUNCTION kanon.uncertain_classify(text, text, float8[], integer) IS
     'label of the rows of an uncertain release that fit a point best';
 COMMENT ON FUNCTION kanon.condense(text, text, text[], integer, integer) IS
-    'rows made up from the means and covariances of groups of k near ones';
+    'rows generated from the means and covariances of groups of k near rows';
 COMMENT ON FUNCTION kanon.fit(float8[], float8[], text, float8[]) IS
-    'log-likelihood of a true value for a published one';
+    'log-likelihood of a true value, given a published value and its spread';
 COMMENT ON FUNCTION kanon.link_attack(text, text, text[], text) IS
-    'how well an uncertain release is linked to a public table with columns id and those named';
+    'how well an uncertain release can be linked to a public table that has a column id and the named columns';

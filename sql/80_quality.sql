@@ -1,9 +1,9 @@
 --
--- Quality and risk: how much an A-view, or any relation, tells.
+-- Quality and risk: how much an A-view, or any relation, reveals.
 --
--- What looks behind a view is for its owner.  What looks at a relation is for
--- whoever may read it, and runs with the rights of the relation's owner, so that
--- nothing planted there gets the auditor's.
+-- Functions that look behind a view are for the view's owner.  Functions that examine
+-- a relation are for every role that may read it.  They run with the rights of the
+-- relation's owner, so that code in the relation cannot use the auditor's rights.
 --
 
 CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,
@@ -12,14 +12,14 @@ CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,
         OUT "precision" float8, OUT recall float8) RETURNS record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_quality';
 COMMENT ON FUNCTION kanon.quality IS
-    'groups, certainty penalty, discernibility and k-deviation of an A-view, and precision and recall of a predicate; for its owner';
+    'groups, certainty penalty, discernibility and k-deviation of an A-view, and precision and recall of a predicate; for the view''s owner';
 
 CREATE FUNCTION kanon.k_anonymity(rel regclass, quasi_ids text[], sensitive text DEFAULT NULL,
         OUT rows bigint, OUT classes bigint, OUT k bigint, OUT l_distinct bigint, OUT l_entropy float8, OUT t float8)
     RETURNS record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_k_anonymity';
 COMMENT ON FUNCTION kanon.k_anonymity IS
-    'the least class of any relation by some columns, and the least diversity and largest distance of a sensitive one';
+    'the smallest class of any relation by some columns, and the least diversity and largest distance of a sensitive column';
 
 CREATE FUNCTION kanon.violations(rel regclass, quasi_ids text[], k integer, OUT class text[], OUT rows bigint)
     RETURNS SETOF record
@@ -31,28 +31,28 @@ CREATE FUNCTION kanon.linkage(view regclass, external regclass, columns text[],
         OUT candidates bigint, OUT people bigint, OUT share float8) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_linkage';
 COMMENT ON FUNCTION kanon.linkage IS
-    'for how many rows of an identified table how many published rows are candidates, by the columns that both have';
+    'for each number of candidates, how many rows of an identified table have that many published rows as candidates, by the given columns';
 
 CREATE FUNCTION kanon.linked_groups(view regclass, external regclass, columns text[],
         OUT rows bigint, OUT population bigint) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_linked_groups';
 COMMENT ON FUNCTION kanon.linked_groups IS
-    'for each published class how many rows of an identified table it may be about';
+    'for each published class, how many rows of an identified table it may refer to';
 
 CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OUT unknown boolean, OUT rows bigint,
         OUT people bigint, OUT fate text, OUT raw_classes bigint, OUT raw_alone bigint,
         OUT box kanon.generalized[], OUT loss float8[]) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_tally';
 COMMENT ON FUNCTION kanon.tally IS
-    'the published classes of an A-view (column is null), and the raw values of its columns; for its owner';
+    'the published classes of an A-view (column is null), and the raw values of its columns; for the view''s owner';
 
 --
--- Estimates with an error bar.
+-- Estimates with an error bound.
 --
 
 CREATE TYPE kanon.estimate AS (estimate float8, error float8, low bigint, high bigint);
 COMMENT ON TYPE kanon.estimate IS
-    'an estimated number, half the width of its 95 % interval, and the bounds that it cannot leave';
+    'an estimated number, half the width of its 95 % interval, and the least and greatest possible number';
 
 CREATE FUNCTION kanon.estimate_add(float8[], float8) RETURNS float8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'kanon_estimate_add';
@@ -68,7 +68,7 @@ CREATE AGGREGATE kanon.estimate_count(float8) (
     SFUNC = kanon.estimate_add, STYPE = float8[], INITCOND = '{0,0,0,0,0,0}',
     COMBINEFUNC = kanon.estimate_combine, FINALFUNC = kanon.estimate_final, PARALLEL = SAFE);
 COMMENT ON AGGREGATE kanon.estimate_count(float8) IS
-    'the estimated number of rows that are meant, from the share of each that is: kanon.coverage, or a product of them';
+    'the estimated number of rows that satisfy a condition, from the share of each row that does: kanon.coverage, or a product of coverages';
 
 -- The share of a row that satisfies one condition: a value, or [from, to).
 CREATE FUNCTION kanon.condition_share(relation regclass, "column" text, condition jsonb) RETURNS text
@@ -86,7 +86,7 @@ BEGIN
         bounds := ARRAY(SELECT * FROM jsonb_array_elements_text(condition));
         IF array_length(bounds, 1) IS DISTINCT FROM 2 OR array_position(bounds, NULL) IS NOT NULL THEN
             RAISE EXCEPTION 'the condition on "%" is not a value or a range of two values: %', "column", condition
-                USING ERRCODE = 'invalid_parameter_value', HINT = 'Write a range as [from, to]; it does not hold its end.';
+                USING ERRCODE = 'invalid_parameter_value', HINT = 'Write a range as [from, to]; the end is not part of the range.';
         END IF;
     ELSIF jsonb_typeof(condition) IN ('string', 'number', 'boolean') THEN
         bounds := ARRAY[condition #>> '{}'];
@@ -102,7 +102,7 @@ BEGIN
     RETURN format('coalesce((v.%1$I >= %2$L AND v.%1$I < %3$L)::integer, 0)::float8', "column", bounds[1], bounds[2]);
 END
 $$;
-COMMENT ON FUNCTION kanon.condition_share IS 'a condition of kanon.estimate_count as an expression';
+COMMENT ON FUNCTION kanon.condition_share IS 'the expression for a condition of kanon.estimate_count';
 
 CREATE FUNCTION kanon.estimate_count(view regclass, conditions jsonb,
         OUT estimate float8, OUT error float8, OUT low bigint, OUT high bigint) RETURNS record
@@ -115,7 +115,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', HINT = 'For example ''{"age": [20, 30], "sex": "f"}''.';
     END IF;
     SELECT array_agg(kanon.condition_share(view, c.key, c.value)) INTO shares FROM jsonb_each(conditions) c;
-    -- A row that fails one condition for sure is out, whatever cannot be said of the others.
+    -- A row that certainly fails one condition is excluded, even if the share of another one cannot be measured.
     EXECUTE format('SELECT (e).* FROM (SELECT kanon.estimate_count(CASE WHEN least(%s) = 0 THEN 0 ELSE %s END) AS e FROM %s AS v) AS s',
             array_to_string(shares, ', '), array_to_string(shares, ' * '), view)
         INTO estimate, error, low, high;

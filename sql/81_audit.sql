@@ -1,5 +1,5 @@
 --
--- The audit: findings about an A-view, for its owner, each with what to do.
+-- The audit: findings about an A-view, each with advice, for the view's owner.
 --
 
 -- Tables and views that an A-view reads.
@@ -18,7 +18,7 @@ CREATE FUNCTION kanon.base_relations(view regclass) RETURNS SETOF regclass
 $$;
 COMMENT ON FUNCTION kanon.base_relations IS 'the relations that an A-view reads, directly or through views';
 
--- What a column's name and type give away.
+-- Say why a column looks identifying.
 CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
@@ -44,7 +44,7 @@ CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
 $$;
 COMMENT ON FUNCTION kanon.looks_identifying IS 'why a column looks identifying by its name or type; null if it does not';
 
--- The risks of being found again in groups of these sizes.
+-- The risks of re-identification in groups of these sizes.
 CREATE FUNCTION kanon.audit_risks(sizes bigint[], populations bigint[], threshold float8,
         OUT measure text, OUT value float8) RETURNS SETOF record
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -59,30 +59,30 @@ CREATE FUNCTION kanon.audit_risks(sizes bigint[], populations bigint[], threshol
     WHERE r.prosecutor IS NOT NULL
 $$;
 COMMENT ON FUNCTION kanon.audit_risks IS
-    'prosecutor, journalist and marketer risk of groups of some sizes, given how many people of the population each may be about';
+    'prosecutor, journalist and marketer risk of groups of some sizes, given how many people of the population each may refer to';
 
 -- A finding, the unit of an audit.
 CREATE TYPE kanon.finding AS (topic text, subject text, measure text, value float8, severity text, advice text);
 COMMENT ON TYPE kanon.finding IS
-    'a finding of an audit: what was looked at and measured, how bad it is (ok, info, warning, critical), and what to do';
+    'a finding of an audit: the subject, the measure and its value, the severity (ok, info, warning, critical), and advice';
 
--- How to change a view: stored groups have been made by the old rule.
+-- Say how to change a view.  Stored groups were formed by the old rule.
 CREATE FUNCTION kanon.audit_change(view regclass, change text) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN g.materialized THEN format('Drop the materialized view and create it anew with %s.', change)
+    SELECT CASE WHEN g.materialized THEN format('Drop the materialized view and create it again with %s.', change)
         ELSE format('SELECT kanon.alter_anonymization_view(%L, %s);', view::text, change) END
     FROM kanon.aview_guarantee(view) g
 $$;
-COMMENT ON FUNCTION kanon.audit_change IS 'the statement, or the way, to change a view as an audit advises';
+COMMENT ON FUNCTION kanon.audit_change IS 'the statement that changes a view as an audit advises, or how to recreate a materialized view';
 
--- What the rows say.
+-- The findings that come from rows.
 CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population regclass) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     quasi name[];
     hierarchies text[];
     required integer;
-    personal boolean; -- each has a k of his own
+    personal boolean; -- each data owner has a k
     populations bigint[];
     sizes bigint[];
     more text := kanon.audit_change(view, format('k => %s', ceil(1 / threshold)));
@@ -114,55 +114,55 @@ BEGIN
             1 - sum(t.rows::float8 * (t.rows - 1)) / nullif(sum(t.rows)::float8 * (sum(t.rows)::float8 - 1), 0) AS separation,
             count(*) FILTER (WHERE t.unknown)::float8 AS unknown
         FROM t WHERE t."column" IS NOT NULL GROUP BY t."column")
-    SELECT 'guarantee', view::text, CASE WHEN personal THEN 'k of who has chosen none' ELSE 'k' END, required::float8,
+    SELECT 'guarantee', view::text, CASE WHEN personal THEN 'k for data owners without a choice' ELSE 'k' END, required::float8,
         CASE WHEN required < 2 OR required IS NULL AND NOT personal THEN 'critical' ELSE 'ok' END,
         CASE WHEN required < 2 OR required IS NULL AND NOT personal
-            THEN 'Nobody is hidden among others. Set k to at least 2: ' || kanon.audit_change(view, 'k => 5') END
+            THEN 'Rows are not hidden among others. Set k to at least 2: ' || kanon.audit_change(view, 'k => 5') END
     UNION ALL
     SELECT 'risk', view::text, r.measure, r.value,
         CASE WHEN r.measure ~ '^prosecutor risk, max' AND NOT personal AND r.value > 1.0 / greatest(required, 1) + 1e-9 THEN 'critical'
             WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold THEN 'warning'
             WHEN r.measure ~ '^journalist risk, max' AND population IS NULL THEN 'info' ELSE 'ok' END,
         CASE WHEN r.measure ~ '^share' AND r.value > 0 OR r.measure !~ '^share' AND r.value > threshold
-            THEN format('More than one chance in %s to be found again. Raise k: %s', round(1 / threshold), more)
+            THEN format('The risk of re-identification is more than 1 in %s. Raise k: %s', round(1 / threshold), more)
             WHEN r.measure ~ '^journalist risk, max' AND population IS NULL
-            THEN 'Taken from the view alone. Pass a register of the population to kanon.audit to see the true, smaller risk.' END
+            THEN 'Computed from the view alone. Pass a register of the population to kanon.audit to see the true, smaller risk.' END
     FROM risk r
     UNION ALL
     SELECT 'uniques', view::text, 'people alone before', own.alone_before, 'info', NULL FROM own
     UNION ALL
     SELECT 'uniques', view::text, 'people alone after', own.alone_after, CASE WHEN own.alone_after > 0 THEN 'critical' ELSE 'ok' END,
-        CASE WHEN own.alone_after > 0 THEN 'These people can be told from all others by the quasi-identifiers. Set k to at least 2.' END FROM own
+        CASE WHEN own.alone_after > 0 THEN 'The quasi-identifiers distinguish these people from all others. Set k to at least 2.' END FROM own
     UNION ALL
     SELECT 'uniques', view::text, 'people who have chosen to be in no group', own.open, 'info',
-        'They asked for a k of 0 or 1 and can be told from others. See that the choice is theirs.' FROM own WHERE personal AND own.open > 0
+        'These data owners have chosen a k of 0 or 1 and can be distinguished from others. Make sure that the choice is really theirs.' FROM own WHERE personal AND own.open > 0
     UNION ALL
     SELECT 'utility', view::text, 'share of rows suppressed', own.suppressed / own.rows,
         CASE WHEN own.suppressed > 0.05 * own.rows THEN 'warning' ELSE 'ok' END,
         CASE WHEN own.suppressed > 0.05 * own.rows
-            THEN 'Many rows say nothing. Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.' END
+            THEN 'Many rows show nothing. Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.' END
     FROM own WHERE own.rows > 0
     UNION ALL
     SELECT * FROM (
         SELECT 'column', l.name::text, m.measure, m.value, m.severity, m.advice FROM lost l JOIN raw r ON r.name = l.name,
         LATERAL (VALUES
             (1, 'loss', l.loss, CASE WHEN l.loss > 0.9 THEN 'warning' ELSE 'ok' END,
-                CASE WHEN l.loss > 0.9 AND hierarchies[l.place] IS NULL THEN 'It is shown or hidden as a whole. Give it a hierarchy.'
-                    WHEN l.loss > 0.9 THEN 'It says next to nothing. Give its hierarchy more levels, or leave it out so that others are told better.' END),
+                CASE WHEN l.loss > 0.9 AND hierarchies[l.place] IS NULL THEN 'The column is shown exactly or not at all. Give it a hierarchy.'
+                    WHEN l.loss > 0.9 THEN 'The column shows almost nothing. Give its hierarchy more levels, or leave out the column so that others become more precise.' END),
             (2, 'distinction', r.different / r.rows, CASE WHEN r.different > 0.9 * r.rows AND r.rows > 1 AND l.loss > 0.9 THEN 'warning' ELSE 'ok' END,
                 CASE WHEN r.different > 0.9 * r.rows AND r.rows > 1 AND l.loss > 0.9
-                    THEN 'Nearly every row has a value of its own, and next to nothing of it can be shown. Declare it as an identifier.' END),
+                    THEN 'Nearly every row has a different value, and almost nothing of it can be shown. Declare the column as an identifier.' END),
             (3, 'separation', r.separation, 'ok', NULL)) AS m (place, measure, value, severity, advice)
         ORDER BY l.place, m.place) AS per_column
     UNION ALL
-    SELECT 'uncovered', r.name::text, 'values that its hierarchy does not know', r.unknown, 'warning',
-        format('They can be shown only as they are or as everything. SELECT * FROM kanon.uncovered(%L); then add them to kanon.dgh_edge.', view::text)
+    SELECT 'uncovered', r.name::text, 'values that its hierarchy does not contain', r.unknown, 'warning',
+        format('These values can be shown only as they are, or as *. SELECT * FROM kanon.uncovered(%L); then add them to kanon.dgh_edge.', view::text)
     FROM raw r WHERE r.unknown > 0;
 END
 $$;
 COMMENT ON FUNCTION kanon.audit_rows IS 'the findings of kanon.audit that come from rows';
 
--- What the columns say that have no role, and how alike sensitive values are within groups.
+-- The findings about columns without a role, and about the diversity of sensitive values within groups.
 CREATE FUNCTION kanon.audit_columns(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -188,16 +188,16 @@ BEGIN
             ELSIF quasi <> '{}' THEN
                 SELECT * INTO beside FROM kanon.k_anonymity(view, quasi || c."column"::text);
                 IF beside.k < required THEN
-                    reason := concat_ws('; ', reason, format('beside the quasi-identifiers it leaves groups of %s', beside.k));
+                    reason := concat_ws('; ', reason, format('together with the quasi-identifiers it leaves groups of %s', beside.k));
                 END IF;
             END IF;
         EXCEPTION WHEN undefined_function THEN -- its type cannot be grouped
-            reason := concat_ws('; ', reason, 'its values cannot be compared, so nobody knows how different they are');
+            reason := concat_ws('; ', reason, 'its values cannot be compared, so the number of different values is unknown');
         END;
         IF reason IS NOT NULL THEN
             finding.severity := CASE WHEN finding.severity = 'critical' OR kanon.looks_identifying(c."column", c.type) IS NULL
                 THEN coalesce(nullif(finding.severity, 'ok'), 'info') ELSE 'warning' END;
-            finding.advice := format('It is published as it is, but %s. If others may know it, declare it as an identifier, a quasi-identifier or sensitive, or leave it out.', reason);
+            finding.advice := format('The column is published as it is, but %s. If others may know its values, declare it as an identifier, a quasi-identifier or sensitive, or leave it out.', reason);
         END IF;
         RETURN NEXT finding;
     END LOOP;
@@ -207,7 +207,7 @@ BEGIN
         finding := ROW ('diversity', c."column", 'different values in a group, at least', alone.l_distinct,
             CASE WHEN alone.l_distinct < 2 AND alone.classes > 0 THEN 'warning' ELSE 'ok' END, NULL);
         IF finding.severity = 'warning' THEN
-            finding.advice := 'Everybody in some group has the same value: who is known to be there is found out. ' || kanon.audit_change(view, 'l => 2');
+            finding.advice := 'All people in some group have the same value, so the value of every member is revealed. ' || kanon.audit_change(view, 'l => 2');
         END IF;
         RETURN NEXT finding;
         finding := ROW ('diversity', c."column", 'distance from the whole, at most (t)', alone.t, 'info', NULL);
@@ -217,25 +217,25 @@ END
 $$;
 COMMENT ON FUNCTION kanon.audit_columns IS 'the findings of kanon.audit about columns without a role and about sensitive ones';
 
--- What the catalog says: triggers that do not fire, and roles that need no view.
+-- The findings from the catalog: disabled triggers, and roles that can read the tables without the view.
 CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'trigger', format('%s on %s', t.tgname, t.tgrelid::regclass), 'disabled', NULL::float8, 'critical',
-        format('It keeps what kanon knows up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
+        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
             CASE WHEN c.relnamespace = 'kanon'::regnamespace THEN 'ALWAYS ' END, t.tgname)
     FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
     WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
         AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
     UNION ALL
-    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'gone', NULL, 'critical',
-        'Changes of the table do not reach the stored groups. Drop the materialized view and create it anew.'
+    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'missing', NULL, 'critical',
+        'Changes of the table do not reach the stored groups. Drop the materialized view and create it again.'
     FROM (SELECT DISTINCT t.tgrelid, substring(t.tgname FROM '^kanon_([0-9]+)_') AS id FROM pg_trigger t
         WHERE t.tgfoid = 'kanon.keep_groups()'::regprocedure AND t.tgrelid IN (SELECT kanon.base_relations(view))) AS k,
         unnest('{insert,update,delete,truncate}'::text[]) AS e (event)
     WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = k.tgrelid AND t.tgname = format('kanon_%s_%s', k.id, e.event))
     UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
-        format('It forgets dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
+        format('This event trigger deletes the definitions of dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
     FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid
     WHERE p.pronamespace = 'kanon'::regnamespace AND e.evtenabled IN ('D', 'R')
     UNION ALL
@@ -243,12 +243,12 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
         SELECT 'access', r.rolname::text, format('can read %s itself', b.relation), NULL::float8,
             CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT') THEN 'critical' ELSE 'warning' END,
             CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT')
-                THEN 'It may query the view, too, and so needs no view to see raw rows. ' ELSE 'If it is to see anonymous rows only: ' END
+                THEN 'The role may query the view, too, but can see raw rows without it. ' ELSE 'If the role should see anonymized rows only: ' END
             || CASE WHEN pg_has_role(r.oid, 'pg_read_all_data', 'USAGE')
                 THEN format('REVOKE pg_read_all_data FROM %I;', r.rolname)
                 WHEN EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
                 THEN format('REVOKE SELECT ON %s FROM PUBLIC;', b.relation)
-                ELSE format('REVOKE SELECT ON %s FROM %I; or from the role that it inherits this from.', b.relation, r.rolname) END
+                ELSE format('REVOKE SELECT ON %s FROM %I; or from the role from which it inherits the privilege.', b.relation, r.rolname) END
         FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r
         WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
             AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
@@ -262,7 +262,7 @@ CREATE FUNCTION kanon.audit(view regclass, threshold float8 DEFAULT 0.2, populat
 BEGIN
     IF NOT pg_has_role((SELECT c.relowner FROM pg_class c WHERE c.oid = view), 'USAGE') THEN
         RAISE EXCEPTION 'must be owner of view %', view USING ERRCODE = 'insufficient_privilege',
-            HINT = 'An audit looks at raw rows. Whoever may query the view can call kanon.k_anonymity.';
+            HINT = 'An audit reads raw rows. A role that may query the view can call kanon.k_anonymity.';
     END IF;
     IF threshold IS NULL OR threshold <= 0 OR threshold > 1 THEN
         RAISE EXCEPTION 'the threshold must be above 0 and at most 1, but is %', threshold USING ERRCODE = 'invalid_parameter_value';
@@ -273,4 +273,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.audit IS
-    'risks, losses and findings about an A-view, each with what to do about it; for its owner';
+    'risks, losses and findings about an A-view, each with advice; for the view''s owner';

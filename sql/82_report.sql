@@ -1,31 +1,31 @@
 --
--- The report: one page of HTML that needs nothing else.
+-- The report: one HTML page without external resources.
 --
--- Everything that comes from a name or a value goes through kanon.report_text.
--- Charts are SVG; there is no script.
+-- All names and values pass through kanon.report_text.  Charts are SVG.  There is no
+-- script.
 --
 
 CREATE FUNCTION kanon.report_text(value text) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT replace(replace(replace(replace(replace(coalesce(value, ''), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;')
 $$;
-COMMENT ON FUNCTION kanon.report_text IS 'a text as HTML shows it';
+COMMENT ON FUNCTION kanon.report_text IS 'a text escaped for HTML';
 
 CREATE FUNCTION kanon.report_percent(share float8) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN share IS NULL THEN '–' WHEN share > 0 AND share < 0.001 THEN '< 0.1 %' WHEN share < 1 AND share >= 0.995 THEN '> 99 %'
         ELSE trim_scale(round((100 * share)::numeric, CASE WHEN share < 0.1 THEN 1 ELSE 0 END)) || ' %' END
 $$;
-COMMENT ON FUNCTION kanon.report_percent IS 'a share in percent, for people';
+COMMENT ON FUNCTION kanon.report_percent IS 'a share in percent, in readable form';
 
 CREATE FUNCTION kanon.report_number(value float8) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN value IS NULL THEN '–' WHEN value = trunc(value) OR abs(value) >= 100
         THEN replace(trim(to_char(value, '999G999G999G999G990')), ',', ' ') ELSE trim_scale(round(value::numeric, 2))::text END
 $$;
-COMMENT ON FUNCTION kanon.report_number IS 'a number, for people';
+COMMENT ON FUNCTION kanon.report_number IS 'a number in readable form';
 
--- A label that fits into its place.
+-- Shorten a label to the space that a chart has for it.
 CREATE FUNCTION kanon.report_label(label text) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT kanon.report_text(CASE WHEN length(label) > 24 THEN left(label, 23) || '…' ELSE label END)
@@ -47,7 +47,7 @@ CREATE FUNCTION kanon.report_rows(labels text[], shares float8[], colour text) R
 $$;
 COMMENT ON FUNCTION kanon.report_rows IS 'a chart of horizontal bars';
 
--- Two bars per label, the longest of all as wide as there is room.
+-- Two bars per label, scaled so that the longest fills the width.
 CREATE FUNCTION kanon.report_pairs(labels text[], before float8[], after float8[]) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('<svg class="chart" viewBox="0 0 440 %s" role="img">', greatest(cardinality(labels), 1) * 30 + 4)
@@ -89,29 +89,29 @@ CREATE FUNCTION kanon.report_tile(title text, value text, note text, class text 
 $$;
 COMMENT ON FUNCTION kanon.report_tile IS 'a figure with its title, as HTML';
 
--- What the view promises, in words.
+-- The policy of the view, in words.
 CREATE FUNCTION kanon.report_policy(view regclass) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT '<ul class="policy">' || string_agg(format('<li>%s</li>', kanon.report_text(line)), '' ORDER BY place) || '</ul>'
     FROM regexp_split_to_table(kanon.policy(view), E'\n') WITH ORDINALITY AS p (line, place)
 $$;
-COMMENT ON FUNCTION kanon.report_policy IS 'what kanon.policy says of an A-view, as HTML';
+COMMENT ON FUNCTION kanon.report_policy IS 'the result of kanon.policy for an A-view, as HTML';
 
 CREATE FUNCTION kanon.report_findings(findings kanon.finding[]) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce('<table class="findings"><thead><tr><th>How bad</th><th>What</th><th>What to do</th></tr></thead><tbody>'
+    SELECT coalesce('<table class="findings"><thead><tr><th>Severity</th><th>Finding</th><th>Advice</th></tr></thead><tbody>'
         || string_agg(format('<tr><td><span class="badge %1$s">%1$s</span></td><td><b>%2$s</b><br/>%3$s%4$s</td><td>%5$s</td></tr>',
             f.severity, kanon.report_text(f.subject), kanon.report_text(f.measure),
             CASE WHEN f.value IS NULL THEN '' ELSE ': ' || CASE WHEN f.measure ~ 'risk|share|^loss|^distinction|^separation'
                 THEN kanon.report_percent(f.value) ELSE kanon.report_number(f.value) END END,
             kanon.report_text(f.advice)), '' ORDER BY array_position(ARRAY['critical', 'warning', 'info'], f.severity), f.topic, f.place)
-        || '</tbody></table>', '<p class="good">Nothing to do was found.</p>')
+        || '</tbody></table>', '<p class="good">Nothing needs to be done.</p>')
     FROM unnest(findings) WITH ORDINALITY AS f (topic, subject, measure, value, severity, advice, place)
     WHERE f.advice IS NOT NULL
 $$;
-COMMENT ON FUNCTION kanon.report_findings IS 'the findings of an audit that ask for something, as HTML';
+COMMENT ON FUNCTION kanon.report_findings IS 'the findings of an audit that have advice, as HTML';
 
--- How often the values of a column occur, before and after, where they are few; else their generalizations.
+-- How often the values of a column occur, before and after.  If there are many values, count their generalizations.
 CREATE FUNCTION kanon.report_values(hierarchy text, labels text[], counts bigint[], boxes kanon.generalized[], box_counts bigint[]) RETURNS text
     LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -125,7 +125,7 @@ BEGIN
             FROM unnest(labels) AS v (value), LATERAL kanon.dgh_path(hierarchy, v.value) p WHERE v.value IS NOT NULL GROUP BY p.level) x
         WHERE NOT x.root;
     END IF;
-    -- What a hierarchy does not know has no generalization but everything, and stays as it is.
+    -- A value that the hierarchy does not contain has no generalization except *, and is counted as it is.
     WITH node AS (SELECT v.*, CASE WHEN hierarchy IS NOT NULL THEN kanon.generalize(hierarchy, v.value, coalesce(level, 0)) END AS node
         FROM unnest(labels, counts) AS v (value, n)),
     raw AS (SELECT CASE WHEN x.known THEN node.node::text ELSE node.value END AS label, CASE WHEN x.known THEN node.node END AS place, x.known, sum(node.n) AS n
@@ -141,7 +141,7 @@ BEGIN
         UNION ALL
         SELECT 2, NULL, NULL, format('%s others', count(*)), sum(bin.n) / total.n, NULL FROM bin, total WHERE bin.rank > most GROUP BY total.n
         UNION ALL
-        SELECT 3, NULL, NULL, 'not told', 0, sum(s.n) / total.n FROM shown s, total WHERE s.hidden GROUP BY total.n),
+        SELECT 3, NULL, NULL, 'hidden', 0, sum(s.n) / total.n FROM shown s, total WHERE s.hidden GROUP BY total.n),
     filled AS (SELECT b.*, coalesce(b.after, greatest(0, 1 - sum(b.after) OVER ())) AS rest FROM bars b)
     SELECT kanon.report_pairs(array_agg(f.label ORDER BY f.part, f.place, f.rank), array_agg(f.before ORDER BY f.part, f.place, f.rank),
         array_agg(f.rest ORDER BY f.part, f.place, f.rank)) INTO chart FROM filled f;
@@ -182,21 +182,21 @@ BEGIN
         (SELECT kanon.report_rows(array_agg(l.name ORDER BY l.place), array_agg(l.loss ORDER BY l.place), 'loss') FROM lost l),
         (SELECT string_agg(p.html, '' ORDER BY p.place) FROM pair p)
     INTO sizes, suppression, losses, pairs;
-    RETURN format('<section><h2>How large the groups are</h2><div class="two"><figure><figcaption>Share of people by the size of their group</figcaption>%s</figure>'
-        '<div><figure><figcaption>Rows that say something about people, and rows that do not</figcaption>%s</figure>'
-        '<figure><figcaption>Information lost per quasi-identifier (0 %%: told as it is, 100 %%: told not at all)</figcaption>%s</figure></div></div></section>',
+    RETURN format('<section><h2>Sizes of the groups</h2><div class="two"><figure><figcaption>Share of people by the size of their group</figcaption>%s</figure>'
+        '<div><figure><figcaption>Rows that show something about people, and rows that do not</figcaption>%s</figure>'
+        '<figure><figcaption>Information lost per quasi-identifier (0 %%: shown exactly, 100 %%: not shown at all)</figcaption>%s</figure></div></div></section>',
         sizes, suppression, coalesce(losses, '')) ||
-        coalesce(format('<section><h2>What is told, before and after</h2><p><span class="key before"></span> as the tables have it <span class="key after"></span> as the view tells it. Shares of all rows; an interval or a node that is told counts evenly for all that it stands for.</p><div class="two">%s</div></section>', pairs), '');
+        coalesce(format('<section><h2>Values before and after</h2><p><span class="key before"></span> in the tables <span class="key after"></span> in the view. Shares of all rows; an interval or a node counts evenly for all values that it stands for.</p><div class="two">%s</div></section>', pairs), '');
 END
 $$;
 COMMENT ON FUNCTION kanon.report_charts IS 'the charts of a report, as HTML';
 
 CREATE FUNCTION kanon.report_risks(findings kanon.finding[], threshold float8) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('<section><h2>How likely somebody is found again</h2><div class="two"><figure><figcaption>Chance that a row is linked to the right person</figcaption>%s</figure>'
-        '<div><p><b>Prosecutor</b>: an attacker who knows that somebody is in the data. <b>Journalist</b>: one who does not, and looks for anybody. '
-        '<b>Marketer</b>: one who links as many as possible; the share that comes out right. People <i>at risk</i> are in groups where the chance is above %s.</p>'
-        '<p>Before, <b>%s</b> people were alone with their quasi-identifiers; after, <b>%s</b> are.</p></div></div></section>',
+    SELECT format('<section><h2>Risk of re-identification</h2><div class="two"><figure><figcaption>Chance that a row is linked to the right person</figcaption>%s</figure>'
+        '<div><p><b>Prosecutor</b>: an attacker who knows that a person is in the data. <b>Journalist</b>: an attacker who does not know that, and looks for any person. '
+        '<b>Marketer</b>: an attacker who links as many people as possible; the share of right links. People <i>at risk</i> are in groups where the chance is above %s.</p>'
+        '<p>People who are alone with their quasi-identifiers: <b>%s</b> before, <b>%s</b> after.</p></div></div></section>',
         kanon.report_rows(array_agg(replace(replace(replace(f.measure, ' risk, maximum', ', at most'), ' risk, average', ', average'), 'share of people', 'people') ORDER BY f.place) FILTER (WHERE f.topic = 'risk'),
             array_agg(f.value ORDER BY f.place) FILTER (WHERE f.topic = 'risk'), 'risk'),
         kanon.report_percent(threshold),
@@ -253,7 +253,7 @@ CREATE FUNCTION kanon.report_table(view regclass, findings kanon.finding[]) RETU
         || string_agg(format('<tr><td><b>%s</b></td><td>%s</td><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
             kanon.report_text(c."column"), CASE c.role WHEN 'id' THEN 'identifier' WHEN 'quasi' THEN 'quasi-identifier' WHEN 'sensitive' THEN 'sensitive' ELSE 'as it is' END,
             kanon.report_text(c.dgh), coalesce(f.loss, ''), coalesce(f.distinction, ''), coalesce(f.separation, '')), '' ORDER BY c.place)
-        || '</tbody></table></div><p class="sub">Distinction: different values per row. Separation: the share of pairs of rows that the column tells apart. Both as the tables have it.</p></section>'
+        || '</tbody></table></div><p class="sub">Distinction: different values per row. Separation: the share of pairs of rows that the column tells apart. Both are computed from the tables.</p></section>'
     FROM (SELECT row_number() OVER () AS place, x.* FROM kanon.aview_columns(view) x) AS c
     LEFT JOIN LATERAL (
         SELECT kanon.report_percent(max(u.value) FILTER (WHERE u.measure = 'loss')) AS loss,
@@ -266,15 +266,15 @@ COMMENT ON FUNCTION kanon.report_table IS 'the columns of an A-view in a table, 
 CREATE FUNCTION kanon.report_verdict(findings kanon.finding[], groups bigint, smallest bigint, required integer) RETURNS text
     LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('<div class="verdict %s">%s</div>', w.worst, CASE
-        WHEN required < 2 THEN 'This view hides nobody among others: its k is below 2.'
-        WHEN required IS NULL AND groups > 0 THEN format('Everybody is as hidden as he has asked to be; the smallest group has %s people.', smallest)
-            || CASE WHEN w.worst = 'critical' THEN format(' But something else gives people away: %s.', w.what) ELSE '' END
+        WHEN required < 2 THEN 'This view does not hide rows among others: its k is below 2.'
+        WHEN required IS NULL AND groups > 0 THEN format('Each data owner''s k holds; the smallest group has %s people.', smallest)
+            || CASE WHEN w.worst = 'critical' THEN format(' But another finding is critical: %s.', w.what) ELSE '' END
         WHEN groups = 0 THEN 'Nothing is published: all rows are suppressed, or there are none.'
         WHEN smallest < required THEN format('k = %s does not hold: the smallest group has %s people.', required, smallest)
-        WHEN w.worst = 'critical' THEN format('k = %s holds, but something else gives people away: %s.', required, w.what)
-        WHEN w.worst = 'warning' THEN format('k = %s holds: everybody is one of at least %s people. %s to look at below.', required, smallest,
-            CASE w.many WHEN 1 THEN 'One finding is' ELSE format('%s findings are', w.many) END)
-        ELSE format('k = %s holds: everybody is one of at least %s people.', required, smallest) END)
+        WHEN w.worst = 'critical' THEN format('k = %s holds, but another finding is critical: %s.', required, w.what)
+        WHEN w.worst = 'warning' THEN format('k = %s holds: every person is one of at least %s people. %s listed below.', required, smallest,
+            CASE w.many WHEN 1 THEN 'One warning is' ELSE format('%s warnings are', w.many) END)
+        ELSE format('k = %s holds: every person is one of at least %s people.', required, smallest) END)
     FROM (SELECT coalesce((array_agg(f.severity ORDER BY f.rank))[1], 'ok') AS worst,
             (array_agg(kanon.report_text(f.subject || ' ' || f.measure) ORDER BY f.rank))[1] AS what, count(*) FILTER (WHERE f.severity = 'warning') AS many
         FROM (SELECT u.*, array_position(ARRAY['critical', 'warning'], u.severity) AS rank FROM unnest(findings) u) f WHERE f.rank IS NOT NULL) AS w
@@ -301,22 +301,22 @@ BEGIN
         kanon.report_verdict(findings, q.groups, q.min_group, CASE WHEN personal THEN NULL ELSE coalesce(guarantee.k, 0) END),
         '<div class="tiles">',
         kanon.report_tile('Rows', kanon.report_number(q.rows), format('in %s groups', kanon.report_number(q.groups))),
-        kanon.report_tile('Smallest group', kanon.report_number(q.min_group), CASE WHEN personal THEN 'people; each has a k' ELSE format('people; k is %s', coalesce(guarantee.k::text, 'not set')) END),
+        kanon.report_tile('Smallest group', kanon.report_number(q.min_group), CASE WHEN personal THEN 'people; each data owner has a k' ELSE format('people; k is %s', coalesce(guarantee.k::text, 'not set')) END),
         kanon.report_tile('Average group', kanon.report_number(round(q.avg_group::numeric, 1)::float8), 'people'),
-        kanon.report_tile('Highest risk', kanon.report_percent(1.0 / nullif(q.min_group, 0)), 'of being found again'),
+        kanon.report_tile('Highest risk', kanon.report_percent(1.0 / nullif(q.min_group, 0)), 'of re-identification'),
         kanon.report_tile('Suppressed', kanon.report_percent(q.suppressed / nullif(q.rows, 0)::float8), format('%s rows', kanon.report_number(q.suppressed))),
         kanon.report_tile('Information lost', kanon.report_percent(q.ncp), 'certainty penalty'),
         '</div>',
-        '<section><h2>What this view promises</h2>', kanon.report_policy(view), '</section>',
-        '<section><h2>What to do</h2>', kanon.report_findings(findings), '</section>',
+        '<section><h2>Policy of this view</h2>', kanon.report_policy(view), '</section>',
+        '<section><h2>Findings and advice</h2>', kanon.report_findings(findings), '</section>',
         kanon.report_risks(findings, threshold),
         kanon.report_charts(view, guarantee.k),
         kanon.report_table(view, findings),
-        '<section><h2>What this does not say</h2><p>k-anonymity hides which row is whose. It does not hide that somebody is in the data, '
-        'does not protect against who knows more than the quasi-identifiers, and two views or two releases of the same people can be intersected. '
-        'The numbers hold for the rows as they were when this page was made; it quotes raw values and is meant for the owner of the data.</p></section>',
-        '<footer>Made by kanon inside PostgreSQL. This page loads nothing from elsewhere.</footer></main></body></html>', E'\n');
+        '<section><h2>Limits</h2><p>k-anonymity hides which row belongs to a person. It does not hide that a person is in the data. '
+        'It does not protect against an attacker who knows more than the quasi-identifiers. Two views or two releases of the same people can be intersected. '
+        'The numbers are those of the rows when this page was made. The page quotes raw values and is meant for readers who may see them.</p></section>',
+        '<footer>Made by kanon inside PostgreSQL. This page has no external resources.</footer></main></body></html>', E'\n');
 END
 $$;
 COMMENT ON FUNCTION kanon.report IS
-    'a page of HTML about an A-view: its policy in words, risks, charts, and what to do; for its owner';
+    'an HTML page about an A-view: its policy in words, risks, charts, and advice; for the view''s owner';

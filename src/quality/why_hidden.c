@@ -100,9 +100,9 @@ explain_choice(Question *question, TupleTableSlot *slot, int column)
 		answer(question, column, NULL, "no choice",
 			   psprintf("there are no choices for purpose \"%s\" and recipient \"%s\"", profile->purpose, profile->recipient));
 	else if (c->disclose >= 0 && !flag(question, slot, c->disclose))
-		answer(question, column, NULL, "opted out", "its owner does not disclose it");
+		answer(question, column, NULL, "opted out", "the data owner does not disclose it");
 	else if (c->retain >= 0 && !flag(question, slot, c->retain))
-		answer(question, column, NULL, "expired", "its retention has ended, or was never agreed to");
+		answer(question, column, NULL, "expired", "its retention has ended, or the data owner never agreed to one");
 	else
 		return false;
 	return true;
@@ -123,13 +123,14 @@ explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int c
 	else if (explain_choice(question, slot, column))
 		;
 	else if (c->role == ROLE_ID && shown == NULL)
-		answer(question, column, NULL, "k", psprintf("its owner's k is %d: identifiers are shown only where it is 0", k));
+		answer(question, column, NULL, "k", psprintf("the data owner's k is %d: identifiers are shown only if it is 0", k));
 	else if (cell && cell->suppressed && c->role != ROLE_OTHER)
-		answer(question, column, shown, "suppressed", psprintf("no group with enough other people was found; its owner's k is %d", k));
+		answer(question, column, shown, "suppressed",
+			   psprintf("no group with enough other people was found; the data owner's k is %d", k));
 	else if (c->role == ROLE_QUASI && cell)
-		answer(question, column, shown, "k", psprintf("told as precisely as the people of its group allow; its owner's k is %d", k));
+		answer(question, column, shown, "k", psprintf("generalized until its group shares it; the data owner's k is %d", k));
 	else if (c->role == ROLE_SENSITIVE && c->level >= 0)
-		answer(question, column, shown, "level", "told as far up its hierarchy as its owner asked");
+		answer(question, column, shown, "level", "generalized to the level that the data owner has chosen");
 	else
 		answer(question, column, shown, NULL, "shown as it is");
 }
@@ -162,7 +163,7 @@ explain_missing(Question *question)
 		question->rows++;
 		for (int i = 0; i < question->aview->ncolumns; i++)
 			answer(question, i, NULL, flag(question, slot, question->aview->profile->found) ? "k" : "no choice",
-				   "the row is not shown: its owner has chosen no k, and the view has none for that case");
+				   "the row is not shown: the data owner has chosen no k, and the view has none");
 	}
 	source_end(run);
 }

@@ -56,7 +56,7 @@ policy_text(const AView *aview)
 		appendStringInfo(&text, "purpose = %s, recipient = %s, ", quote_literal_cstr(aview->profile->purpose),
 						 quote_literal_cstr(aview->profile->recipient));
 	if (aview->profile && aview->profile->k >= 0)
-		appendStringInfoString(&text, aview->k < 0 ? "k = each owner's" : psprintf("k = each owner's, or %d", aview->k));
+		appendStringInfoString(&text, aview->k < 0 ? "k = each data owner's" : psprintf("k = each data owner's, or %d", aview->k));
 	else
 		appendStringInfo(&text, "k = %d", aview->k);
 	if (aview->l > 0)
