@@ -122,7 +122,7 @@ start_reading(const RowRequest *request, bool with_source)
 		rows->reading = READ_TWICE; /* and in fact once */
 	else if (rows->reading != READ_BLOCKS)
 	{
-		Stability stability = source_stability(aview);
+		Stability stability = source_stability(aview, NULL);
 
 		rows->elsewhere = stability == SOURCE_STABLE_ELSEWHERE;
 		if (stability != SOURCE_STABLE || aview->profile)

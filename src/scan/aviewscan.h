@@ -6,6 +6,7 @@
 #define KANON_AVIEWSCAN_H
 
 #include "aview/aview.h"
+#include "scan/conditions.h"
 
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
@@ -21,13 +22,15 @@ typedef enum ScanPlan
 	PLAN_COUNT
 } ScanPlan;
 
-/* The members of a path's custom_private; all of them are plain nodes. */
-enum PathPrivate
+/* A path of the node. */
+typedef struct AViewPath
 {
-	PATH_AVIEW,	 /* Integer: the number of the view */
-	PATH_PLAN,	 /* Integer: ScanPlan */
-	PATH_SELECTS /* Integer: true if the source is read again for what is selected; PLAN_ANONYMIZE_FIRST only */
-};
+	CustomPath path;
+	ScanPlan plan;
+	bool selects;		   /* true if the source is read again for what is selected; PLAN_ANONYMIZE_FIRST only */
+	AView *aview;		   /* as its rows are read: with PLAN_STORED the view of its stored groups */
+	Conditions conditions; /* those that the path is for */
+} AViewPath;
 
 /* The members of a plan's custom_private; all of them are plain nodes. */
 enum ScanPrivate
@@ -62,8 +65,6 @@ extern int32 aview_id_of_call(FuncExpr *call);
 
 /* paths.c */
 extern void aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview);
-/* Return the conditions on a view that PostgreSQL derived from conditions of the query. */
-extern List *aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel);
 
 /* tie.c */
 /* Return true if a call of kanon.scan was reached through its view, so that PostgreSQL checks the reader's rights. */

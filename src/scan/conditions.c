@@ -500,7 +500,35 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		else if (!pre)
 			others = lappend(others, clause);
 	}
+	conditions->npost_first = list_length(conditions->post);
 	conditions->post = list_concat(conditions->post, others);
+}
+
+/* Return the members of a list in the order that they have in another one, which has all of them. */
+static List *
+sorted_like(List *list, List *clauses)
+{
+	List *sorted = NIL;
+	ListCell *cell;
+
+	foreach (cell, clauses)
+	{
+		if (list_member_ptr(list, lfirst(cell)))
+			sorted = lappend(sorted, lfirst(cell));
+	}
+	Assert(list_length(sorted) == list_length(list));
+	return sorted;
+}
+
+void
+conditions_sort(Conditions *conditions, List *clauses)
+{
+	List *first = list_copy_head(conditions->post, conditions->npost_first);
+	List *others = list_copy_tail(conditions->post, conditions->npost_first);
+
+	conditions->pre = sorted_like(conditions->pre, clauses);
+	conditions->witness = sorted_like(conditions->witness, clauses);
+	conditions->post = list_concat(sorted_like(first, clauses), sorted_like(others, clauses));
 }
 
 /* The translation of conditions on the view into conditions on its source. */

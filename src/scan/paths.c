@@ -72,8 +72,8 @@ joins_by_or(RelOptInfo *rel)
  * it derives (a OR b) on one relation.  Checking that on published rows changes
  * nothing, but asking a witness for it would: the query does not contain it.
  */
-List *
-aview_derived_conditions(PlannerInfo *root, RelOptInfo *rel)
+static List *
+derived_conditions(PlannerInfo *root, RelOptInfo *rel)
 {
 	RelOptInfo *base = IS_OTHER_REL(rel) ? find_base_rel(root, bms_singleton_member(rel->top_parent_relids)) : rel;
 	List *written = written_conditions((Node *) root->parse->jointree);
@@ -104,23 +104,6 @@ typedef struct ViewPaths
 	bool selected; /* true if a second reading may be of selected rows only */
 } ViewPaths;
 
-/* Make a path for one way of getting the rows; its costs are set by the caller. */
-static CustomPath *
-make_path(ViewPaths *paths, ScanPlan plan, ParamPathInfo *param_info)
-{
-	CustomPath *path = makeNode(CustomPath);
-
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = paths->rel;
-	path->path.pathtarget = paths->rel->reltarget;
-	path->path.param_info = param_info;
-	path->methods = &aview_path_methods;
-	path->flags = KANON_PATH_PROJECTS;
-	/* In the order of PathPrivate. */
-	path->custom_private = list_make2(makeInteger(paths->aview->id), makeInteger(plan));
-	return path;
-}
-
 /* The conditions that a path is for, and the rows that they select. */
 typedef struct Asking
 {
@@ -131,6 +114,24 @@ typedef struct Asking
 	Plan *selected;			   /* the plan for what they select from the source; NULL if there are none */
 	double rows;			   /* of the view */
 } Asking;
+
+/* Make a path for one way of getting the rows; its costs are set by the caller. */
+static AViewPath *
+make_path(ViewPaths *paths, ScanPlan plan, const Asking *asking)
+{
+	AViewPath *path = (AViewPath *) newNode(sizeof(AViewPath), T_CustomPath);
+
+	path->path.path.pathtype = T_CustomScan;
+	path->path.path.parent = paths->rel;
+	path->path.path.pathtarget = paths->rel->reltarget;
+	path->path.path.param_info = asking->param_info;
+	path->path.methods = &aview_path_methods;
+	path->path.flags = KANON_PATH_PROJECTS;
+	path->plan = plan;
+	path->aview = paths->aview;
+	path->conditions = asking->conditions;
+	return path;
+}
 
 /*
  * Return how often a parameterized path will be run: as often as the smallest of the
@@ -201,7 +202,7 @@ ask_source(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *a
 	List *parameters = NIL;
 
 	conditions_split(paths->aview, paths->rti, extract_actual_clauses(clauses, false),
-					 aview_derived_conditions(paths->root, paths->rel), &asking->conditions);
+					 derived_conditions(paths->root, paths->rel), &asking->conditions);
 	asking->param_info = param_info;
 	asking->loops = expect_loops(paths->root, param_info);
 	if (asking->conditions.never)
@@ -221,14 +222,14 @@ add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
 {
 	Cost counting = aview_groups(paths->aview) ? cost_of_counting(paths->aview, paths->source) : 0;
 	Plan notes = {.plan_rows = paths->source->plan_rows, .total_cost = cost_of_noting(paths->source)};
-	CustomPath *path = make_path(paths, PLAN_ANONYMIZE_FIRST, asking->param_info);
+	AViewPath *path = make_path(paths, PLAN_ANONYMIZE_FIRST, asking);
 
-	path->custom_private = lappend(path->custom_private, makeInteger(selects));
+	path->selects = selects;
 	if (selects)
-		cost_reading(paths, asking, asking->selected, cost_of_coding(paths->aview), counting, &path->path);
+		cost_reading(paths, asking, asking->selected, cost_of_coding(paths->aview), counting, &path->path.path);
 	else
-		cost_reading(paths, asking, counting > 0 ? &notes : paths->source, 0, counting, &path->path);
-	add_path(paths->rel, &path->path);
+		cost_reading(paths, asking, counting > 0 ? &notes : paths->source, 0, counting, &path->path.path);
+	add_path(paths->rel, &path->path.path);
 }
 
 /* Return true if looking for a single cell would cost more than counting everything. */
@@ -298,7 +299,7 @@ add_select_first(ViewPaths *paths, const Asking *asking)
 	Plan *selected = probes ? plan_selected(paths, asking->conditions.region) : asking->selected;
 	const char *objection = objection_to_select_first(paths, asking, selected, probes);
 	Cost probing;
-	CustomPath *path;
+	AViewPath *path;
 
 	if (objection)
 	{
@@ -310,11 +311,11 @@ add_select_first(ViewPaths *paths, const Asking *asking)
 		aview_refuse(paths->aview, "select first", "no condition on the source finds the members of a cell");
 		return;
 	}
-	path = make_path(paths, PLAN_SELECT_FIRST, asking->param_info);
-	cost_reading(paths, asking, selected, cost_of_coding(paths->aview), probing, &path->path);
+	path = make_path(paths, PLAN_SELECT_FIRST, asking);
+	cost_reading(paths, asking, selected, cost_of_coding(paths->aview), probing, &path->path.path);
 	if (kanon_plan == CHOOSE_SELECT_FIRST)
-		path->path.startup_cost = path->path.total_cost = 0;
-	add_path(paths->rel, &path->path);
+		path->path.path.startup_cost = path->path.path.total_cost = 0;
+	add_path(paths->rel, &path->path.path);
 }
 
 /* Return true if a member of an equivalence class is a column that conditions may be handed to the source for. */
@@ -372,12 +373,12 @@ add_stored(ViewPaths *paths, const Asking *asking)
 	List *parameters = NIL;
 	const Conditions *conditions = &asking->conditions;
 	int asked = list_length(conditions_asked(paths->aview, paths->rti, list_concat_copy(conditions->post, conditions->witness), &parameters));
-	CustomPath *path = make_path(paths, PLAN_STORED, asking->param_info);
+	Path *path = &make_path(paths, PLAN_STORED, asking)->path.path;
 
-	path->path.rows = asking->rows;
-	path->path.startup_cost = 0;
-	path->path.total_cost = (asking->selected ? asking->selected : paths->source)->total_cost * pow(PUBLISHED_SELECTIVITY, asked);
-	add_path(paths->rel, &path->path);
+	path->rows = asking->rows;
+	path->startup_cost = 0;
+	path->total_cost = (asking->selected ? asking->selected : paths->source)->total_cost * pow(PUBLISHED_SELECTIVITY, asked);
+	add_path(paths->rel, path);
 }
 
 /* Add the paths for some conditions. */
@@ -419,7 +420,7 @@ static void
 add_paths(ViewPaths *paths)
 {
 	Asking asking = {0};
-	CustomPath *path;
+	AViewPath *path;
 
 	paths->rel->tuples = paths->source->plan_rows;
 	paths->rel->pathlist = NIL;
@@ -427,9 +428,9 @@ add_paths(ViewPaths *paths)
 	ask_source(paths, paths->rel->baserestrictinfo, NULL, &asking);
 	if (asking.conditions.never)
 	{
-		path = make_path(paths, PLAN_NOTHING, NULL);
-		path->path.rows = 0;
-		add_path(paths->rel, &path->path);
+		path = make_path(paths, PLAN_NOTHING, &asking);
+		path->path.path.rows = 0;
+		add_path(paths->rel, &path->path.path);
 		return;
 	}
 	add_plans(paths, &asking);
@@ -466,9 +467,10 @@ void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 {
 	ViewPaths paths = {.root = root, .rel = rel, .rti = rti, .aview = aview->materialized ? stored_view(aview) : aview};
-	Stability stability = source_stability(paths.aview);
+	PlannedStmt *source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL);
+	Stability stability = source_stability(paths.aview, source);
 
-	paths.source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL)->planTree;
+	paths.source = source->planTree;
 	paths.stable = stability != SOURCE_UNSTABLE;
 	/* A source that is kept is kept as a whole; rows of other servers are all compared with the counts. */
 	paths.selected = stability == SOURCE_STABLE && !paths.aview->profile && paths.aview->block_size == 0;

@@ -23,7 +23,6 @@
 #include "aview/aview.h"
 #include "base/extension.h"
 #include "hierarchy/catalog.h"
-#include "matview/stored.h"
 #include "scan/conditions.h"
 
 static const struct config_enum_entry plan_choices[] = {
@@ -178,23 +177,22 @@ static Plan *
 plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
-	AView *aview = aview_load(intVal(list_nth(path->custom_private, PATH_AVIEW)));
-	ScanPlan plan = intVal(list_nth(path->custom_private, PATH_PLAN));
-	Conditions conditions;
+	AViewPath *choice = (AViewPath *) path;
+	const AView *aview = choice->aview;
+	Conditions conditions = choice->conditions;
 	List *parameters = NIL;
 	List *on_source = NIL;
 	List *asked = NIL;
 	bool probes = false;
 
 	clauses = extract_actual_clauses(clauses, false);
-	conditions_split(aview, rel->relid, clauses, aview_derived_conditions(root, rel), &conditions);
-	if (plan == PLAN_STORED)
+	conditions_sort(&conditions, clauses);
+	if (choice->plan == PLAN_STORED)
 	{
-		aview = stored_view(aview);
 		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		asked = conditions_asked(aview, rel->relid, list_concat_copy(conditions.post, conditions.witness), &parameters);
 	}
-	else if (plan == PLAN_SELECT_FIRST)
+	else if (choice->plan == PLAN_SELECT_FIRST)
 	{
 		on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		probes = on_source == NIL;
@@ -203,7 +201,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	}
 	else
 	{
-		if (plan == PLAN_ANONYMIZE_FIRST && intVal(list_nth(path->custom_private, PATH_SELECTS)))
+		if (choice->plan == PLAN_ANONYMIZE_FIRST && choice->selects)
 			on_source = conditions_for_source(aview, rel->relid, conditions.pre, &parameters);
 		conditions.post = list_concat_unique_ptr(conditions.pre, conditions.post);
 		conditions.pre = NIL;
@@ -214,7 +212,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->methods = &aview_scan_methods;
 	scan->custom_scan_tlist = scan_tlist(root, rel, aview, tlist, clauses);
 	scan->custom_exprs = list_make4(conditions.post, conditions.witness, conditions.pre, parameters);
-	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(plan), on_source, makeInteger(probes), asked);
+	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(choice->plan), on_source, makeInteger(probes), asked);
 	return (Plan *) scan;
 }
 

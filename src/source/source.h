@@ -43,7 +43,8 @@ typedef enum Stability
 	SOURCE_STABLE
 } Stability;
 
-extern Stability source_stability(const AView *aview);
+/* Return the stability of a view's source; plan: a plan that reads all of it, or NULL to make one if it is needed. */
+extern Stability source_stability(const AView *aview, const PlannedStmt *plan);
 
 typedef struct SourceRun SourceRun;
 /* Takes a row, which is valid during the call; returns false if no more rows are wanted. */

@@ -22,6 +22,7 @@ PlannedStmt *
 source_plan(Query *query, bool parallel, ParamListInfo params)
 {
 	int settings = NewGUCNestLevel();
+	bool citus = citus_is_here();
 	List *rewritten;
 	PlannedStmt *planned;
 
@@ -34,11 +35,14 @@ source_plan(Query *query, bool parallel, ParamListInfo params)
 				 errmsg("a rule turns the source of an anonymization view into several queries")));
 	/* pg_plan_query() would print the plan, with raw values in its conditions, for a caller who sets debug_print_plan. */
 	query = linitial_node(Query, rewritten);
-	citus_hush();
-	planned = planner(copyObject(query), SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	if (citus)
+		citus_hush();
+	/* The planner changes the query. */
+	planned = planner(citus ? copyObject(query) : query, SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
 	AtEOXact_GUC(false, settings);
 	kanon_forget_no_rights(planned);
-	citus_check(planned, query);
+	if (citus)
+		citus_check(planned, query);
 	return planned;
 }
 

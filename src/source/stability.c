@@ -88,7 +88,7 @@ stability_of_tables(const PlannedStmt *plan)
  * be stable is read once, and its rows are kept.
  */
 Stability
-source_stability(const AView *aview)
+source_stability(const AView *aview, const PlannedStmt *plan)
 {
 	bool has_others = false;
 
@@ -99,5 +99,7 @@ source_stability(const AView *aview)
 	/* Citus reads its tables on other servers, each time as they are at that time. */
 	if (citus_is_here())
 		return SOURCE_UNSTABLE;
-	return has_others ? stability_of_tables(source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL)) : SOURCE_STABLE;
+	if (has_others && plan == NULL)
+		plan = source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL);
+	return has_others ? stability_of_tables(plan) : SOURCE_STABLE;
 }
