@@ -1,6 +1,7 @@
 /*
  * compat.h
- *		The only place that knows which PostgreSQL version it is built for.
+ *		Differences between PostgreSQL versions: no other file knows the version it is
+ *		built for.
  */
 #ifndef KANON_COMPAT_H
 #define KANON_COMPAT_H
@@ -11,23 +12,23 @@
 #error "kanon needs PostgreSQL 14 or later"
 #endif
 
-/* PostgreSQL 16 moved varatt.h out of postgres.h; the others are for what is below. */
+/* PostgreSQL 16 moved varatt.h out of postgres.h; pg_class.h has the OID of that catalog for the macros below. */
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class.h"
 #include "varatt.h"
 #endif
 
-/* PostgreSQL 18 has another word for functions that do not return, which is not allowed behind their parameters. */
+/* PostgreSQL 18 renamed the attribute of functions that do not return, and allows the new one only before them. */
 #if PG_VERSION_NUM >= 180000
 #define pg_attribute_noreturn() __attribute__((noreturn))
 #endif
 
-/* Set-returning functions that fill a tuplestore. */
+/* Prepare a set-returning function to fill a tuplestore. */
 #if PG_VERSION_NUM >= 150000
 #define kanon_materialize(fcinfo) InitMaterializedSRF(fcinfo, 0)
 #define kanon_materialize_expected(fcinfo) InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC)
 #else
-/* A macro, because funcapi.h has names that not everybody wants. */
+/* A macro, so that files without set-returning functions need not include funcapi.h. */
 #define kanon_start_rows(fcinfo, expected) \
 	do \
 	{ \
@@ -43,7 +44,8 @@
 			info_->setDesc = CreateTupleDescCopy(info_->expectedDesc); \
 		else if (get_call_result_type(fcinfo, NULL, &info_->setDesc) != TYPEFUNC_COMPOSITE) \
 			elog(ERROR, "return type must be a row type"); \
-		info_->setResult = tuplestore_begin_heap((info_->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem); \
+		info_->setResult = \
+			tuplestore_begin_heap((info_->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem); \
 		info_->returnMode = SFRM_Materialize; \
 		MemoryContextSwitchTo(old_); \
 	} while (0)
@@ -66,12 +68,14 @@ typedef struct pg_prng_state
 	uint64 word[2];
 } pg_prng_state;
 
+/* Rotate a word to the left. */
 static inline uint64
 kanon_rotate(uint64 word, int bits)
 {
 	return word << bits | word >> (64 - bits);
 }
 
+/* Mix the bits of a word: splitmix64's output function. */
 static inline uint64
 kanon_mix(uint64 word)
 {
@@ -80,7 +84,7 @@ kanon_mix(uint64 word)
 	return word ^ word >> 31;
 }
 
-/* Of all seeds none gives two zeros. */
+/* Seed a generator; no seed gives two zeros, a state that the generator would never leave. */
 static inline void
 pg_prng_seed(pg_prng_state *state, uint64 seed)
 {
@@ -90,6 +94,7 @@ pg_prng_seed(pg_prng_state *state, uint64 seed)
 	state->word[1] = kanon_mix(seed + 2 * step);
 }
 
+/* Draw 64 random bits. */
 static inline uint64
 pg_prng_uint64(pg_prng_state *state)
 {
@@ -101,7 +106,7 @@ pg_prng_uint64(pg_prng_state *state)
 	return kanon_rotate(first * 5, 7) * 9;
 }
 
-/* As many of the upper bits as the range needs, until they are in it. */
+/* Draw a number of a range: as many of the upper bits as the range needs, until they are in it. */
 static inline uint64
 pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
 {
@@ -143,14 +148,14 @@ typedef struct RTEPermissionInfo KanonPermission;
 typedef struct RangeTblEntry KanonPermission;
 #endif
 
-/* PostgreSQL 18 asks the locale. */
+/* PostgreSQL 18 has the answer in the collation's locale. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_collation_is_c(collation) (pg_newlocale_from_collation(collation)->collate_is_c)
 #else
 #define kanon_collation_is_c(collation) lc_collate_is_c(collation)
 #endif
 
-/* PostgreSQL 16 lets the date parser say more about an error than we ask. */
+/* PostgreSQL 16 added an argument to the date parser for details of an error, which are not used. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_decode_datetime(field, ftype, nf, dtype, tm, fsec, tzp) \
 	DecodeDateTime(field, ftype, nf, dtype, tm, fsec, tzp, &(DateTimeErrorExtra){0})
@@ -158,7 +163,7 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_decode_datetime DecodeDateTime
 #endif
 
-/* An error unless those that a query is checked as may read what it reads. */
+/* Raise an error unless the roles that a query is checked as may read its relations. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_check_permissions(query) ((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
 #else
@@ -180,11 +185,13 @@ typedef struct RangeTblEntry KanonPermission;
 #endif
 
 /*
- * What PostgreSQL is to check on an entry of a query's range table: 16 keeps that
- * beside the table.  There it may be nothing only while a query is planned.
+ * The rights that PostgreSQL checks on an entry of a query's range table: 16 keeps
+ * them in a list beside the table.  An entry of that list that requires no right is
+ * allowed only while a query is planned, so kanon_forget_no_rights() removes it.
  */
 #if PG_VERSION_NUM >= 160000
-#define kanon_permission(query, rte) list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
+#define kanon_permission(query, rte) \
+	list_nth_node(RTEPermissionInfo, (query)->rteperminfos, (int) (rte)->perminfoindex - 1)
 #define kanon_ask_no_rights(query, rte) \
 	(kanon_permission(query, rte)->relid = (rte)->relid, kanon_permission(query, rte)->requiredPerms = 0)
 #define kanon_forget_no_rights(planned) \
@@ -213,31 +220,34 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_forget_no_rights(planned) ((void) 0)
 #endif
 
-/* Until PostgreSQL 15 the query of a view begins with two entries, OLD and NEW, for the view; since then its own entry stays. */
+/*
+ * Until PostgreSQL 15 the query of a view begins with two entries for the view, OLD and NEW;
+ * since then the view's own entry stays in the query that names it.
+ */
 #define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
 
-/* A possibly qualified name's parts. */
+/* The parts of a name that may be qualified. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_name_list(name) stringToQualifiedNameList(name, NULL)
 #else
 #define kanon_name_list(name) stringToQualifiedNameList(name)
 #endif
 
-/* Does the role own the relation, or may it do what the owner may? */
+/* True if a role has the rights of a relation's owner. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_owns_relation(relation, role) object_ownercheck(RelationRelationId, relation, role)
 #else
 #define kanon_owns_relation(relation, role) pg_class_ownercheck(relation, role)
 #endif
 
-/* What is known of a backend, by a number from 1 on. */
+/* The status of a backend, by its number, which starts at 1. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_backend_status(number) (&pgstat_get_local_beentry_by_index(number)->backendStatus)
 #else
 #define kanon_backend_status(number) (&pgstat_fetch_stat_local_beentry(number)->backendStatus)
 #endif
 
-/* PostgreSQL 18 no longer asks whether a query runs once only. */
+/* PostgreSQL 18 has no argument that says whether a query runs once only. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_executor_run(desc, count, once) ((void) (once), ExecutorRun(desc, ForwardScanDirection, count))
 #else
@@ -265,7 +275,7 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_is_virtual(table, attnum) false
 #endif
 
-/* PostgreSQL 18 lets a query that groups refer to what it groups by: the expression behind that. */
+/* In PostgreSQL 18 a grouped query refers to its grouping expressions by Vars: replace them by the expressions. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_ungrouped(query, node) ((query)->hasGroupRTE ? flatten_group_exprs(NULL, query, node) : (node))
 #else
@@ -280,8 +290,9 @@ typedef struct RangeTblEntry KanonPermission;
 #endif
 
 /*
- * Is an operator one of a B-tree's, or their negator?  PostgreSQL 18 asks all
- * access methods that sort: another one's operators are not what we mean.
+ * True if an operator, or its negator, belongs to a btree operator family.
+ * PostgreSQL 18 looks at the families of all access methods that sort, of which
+ * only the btree's count here.
  */
 #if PG_VERSION_NUM >= 180000
 #include "catalog/pg_am.h"
@@ -303,7 +314,7 @@ kanon_sorts(Oid operator)
 #define kanon_sorts(operator) (get_op_btree_interpretation(operator) != NIL)
 #endif
 
-/* Custom paths of PostgreSQL 14 are always expected to project. */
+/* PostgreSQL 14 expects every custom path to project, and has no flag for it. */
 #if PG_VERSION_NUM >= 150000
 #define KANON_PATH_PROJECTS CUSTOMPATH_SUPPORT_PROJECTION
 #else

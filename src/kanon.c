@@ -22,6 +22,7 @@ PG_MODULE_MAGIC;
 
 void _PG_init(void);
 
+/* Initialize the components when a backend loads the library. */
 void
 _PG_init(void)
 {

@@ -26,6 +26,7 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "base/shuffle.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/shards.h"
 #include "source/source.h"

@@ -28,6 +28,8 @@
 #include "base/typekind.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
+#include "recode/histogram.h"
+#include "recode/privacy.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

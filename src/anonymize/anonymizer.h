@@ -21,6 +21,7 @@
 #include "utils/snapshot.h"
 
 #include "aview/aview.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

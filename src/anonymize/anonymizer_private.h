@@ -11,6 +11,7 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "recode/dictionary.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

@@ -19,6 +19,7 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/anonymizer_private.h"
 #include "base/shuffle.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

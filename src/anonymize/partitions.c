@@ -24,6 +24,7 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/anonymizer_private.h"
 #include "base/shuffle.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 
 #define MIN_PARTS 4
@@ -65,7 +66,7 @@ count_cells_of_step(const Histogram *classes, int step)
 	int count = 0;
 
 	for (int class = 0; class < classes->nclasses; class ++)
-		hashes[class] = histogram_hash(classes->recoder, class_codes(classes, class), step);
+		hashes[class] = recoder_cell_hash(classes->recoder, class_codes(classes, class), step);
 	qsort(hashes, classes->nclasses, sizeof(uint32), compare_hashes);
 	for (int class = 0; class < classes->nclasses; class ++)
 		count += class == 0 || hashes[class] != hashes[class - 1];
@@ -128,7 +129,7 @@ partitions_add(Partitions *partitions, TupleTableSlot *slot)
 	Assert(partitions->rest == NULL);
 	if (!anonymizer_read(anonymizer, &anonymizer->published, slot, false))
 		return;
-	hash = histogram_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
+	hash = recoder_cell_hash(anonymizer->recoder, anonymizer->row.codes, partitions->step);
 	tuplestore_puttupleslot(partitions->parts[hash % partitions->nparts], slot);
 }
 

@@ -26,6 +26,7 @@
 #include "anonymize/region.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 #include "source/source.h"

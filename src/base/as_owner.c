@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
+/* Switch to a role; as_owner.h says which flags to add. */
 void
 as_owner_start(AsOwner *scope, Oid owner, int flags)
 {
@@ -20,10 +21,12 @@ as_owner_start(AsOwner *scope, Oid owner, int flags)
 	SetUserIdAndSecContext(owner, scope->security_context | flags);
 }
 
+/* Restore the user and the settings that were in force at the start. */
 void
 as_owner_end(const AsOwner *scope)
 {
 	Assert(OidIsValid(scope->user));
+	Assert(scope->nest_level > 0);
 	AtEOXact_GUC(false, scope->nest_level);
 	SetUserIdAndSecContext(scope->user, scope->security_context);
 }

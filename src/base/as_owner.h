@@ -13,14 +13,14 @@
 
 typedef struct AsOwner
 {
-	Oid user;			  /* to go back to */
-	int security_context; /* likewise */
-	int nest_level;		  /* of settings: whatever is set inside is undone */
+	Oid user;			  /* the user before */
+	int security_context; /* the flags in force before */
+	int nest_level;		  /* of settings: as_owner_end() undoes all that are made inside */
 } AsOwner;
 
 /*
  * Switch to an owner.  The flags are PostgreSQL's, from miscadmin.h, and are added
- * to those in force: SECURITY_RESTRICTED_OPERATION where code of the owner may
+ * to the flags in force: SECURITY_RESTRICTED_OPERATION where code of the owner may
  * run, so that it can leave neither settings nor deferred commands behind;
  * SECURITY_LOCAL_USERID_CHANGE where the session must not change its role.
  */

@@ -153,6 +153,7 @@ kanon_relation(const char *name)
 	return relation;
 }
 
+/* Return the owner of the extension's tables. */
 Oid
 kanon_owner(void)
 {
@@ -173,6 +174,7 @@ kanon_owner(void)
 	return owner;
 }
 
+/* Return the OID of the type kanon.generalized; raise an error if it does not exist. */
 Oid
 kanon_generalized_type(void)
 {
@@ -226,11 +228,13 @@ kanon_trigger(FunctionCallInfo fcinfo, const char *table, bool for_each_row)
 	return trigger;
 }
 
+/* Run a command with the rights of the extension's owner. */
 void
 kanon_execute(const char *command, int nargs, Oid *types, Datum *values, const char *nulls)
 {
 	AsOwner scope;
 
+	Assert(nargs == 0 || (types != NULL && values != NULL));
 	as_owner_start(&scope, kanon_owner(), SECURITY_LOCAL_USERID_CHANGE);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -240,6 +244,7 @@ kanon_execute(const char *command, int nargs, Oid *types, Datum *values, const c
 	as_owner_end(&scope);
 }
 
+/* Run a query with the rights of the extension's owner, and append its rows to a tuplestore. */
 void
 kanon_select(const char *query, Tuplestorestate *rows)
 {

@@ -1,6 +1,6 @@
 /*
  * kanon.h
- *		What every file of the extension includes first.
+ *		The header that every file of the extension includes first.
  */
 #ifndef KANON_H
 #define KANON_H

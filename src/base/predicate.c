@@ -1,6 +1,9 @@
 /*
  * predicate.c
- *		Reading conditions.
+ *		Conditions that are given as text, parsed and checked.
+ *
+ * The text goes through PostgreSQL's own parser as one expression, so that it can hold
+ * neither a query nor a second statement.
  */
 #include "base/kanon.h"
 
@@ -14,6 +17,7 @@
 
 #include "base/pure.h"
 
+/* Raise the error for a predicate that breaks a rule; the rule is a sentence. */
 void
 predicate_error(const char *predicate, const char *rule)
 {
@@ -23,7 +27,7 @@ predicate_error(const char *predicate, const char *rule)
 			 errdetail("%s", rule)));
 }
 
-/* The one expression that a text consists of. */
+/* Return the parse tree of the one expression that a text consists of. */
 static Node *
 parse_predicate(const char *predicate)
 {
@@ -38,14 +42,15 @@ parse_predicate(const char *predicate)
 	target = linitial_node(ResTarget, select->targetList);
 	if (target->name)
 		predicate_error(predicate, "It must be one expression, without a name.");
-	/* Where an expression is expected, the parser does not expect that all columns are one. */
+	/* The parser takes a row's asterisk for an expression here. */
 	if (IsA(target->val, ColumnRef) && IsA(llast(((ColumnRef *) target->val)->fields), A_Star))
 		predicate_error(predicate, "It must be one expression and no list of columns.");
 	return target->val;
 }
 
+/* Refuse an expression that looks at more than the columns it names. */
 static void
-check_predicate(const char *predicate, Node *expression)
+predicate_check(const char *predicate, Node *expression)
 {
 	const char *objection = plain_objection(expression);
 
@@ -53,9 +58,9 @@ check_predicate(const char *predicate, Node *expression)
 		predicate_error(predicate, objection);
 }
 
-/* Places in the predicate, not in the query that calls us. */
+/* Report an error's position as one in the predicate, not in the query that calls us: an error context callback. */
 static void
-show_predicate(void *predicate)
+predicate_context(void *predicate)
 {
 	int position = geterrposition();
 
@@ -66,14 +71,16 @@ show_predicate(void *predicate)
 	internalerrquery(predicate);
 }
 
+/* Return a predicate as an analyzed boolean expression over an item's columns.  Frees the parse state. */
 Node *
 predicate_analyze(const char *predicate, ParseState *state, ParseNamespaceItem *item)
 {
 	ErrorContextCallback callback = {.previous = error_context_stack,
-									 .callback = show_predicate,
+									 .callback = predicate_context,
 									 .arg = unconstify(char *, predicate)};
 	Node *expression;
 
+	Assert(predicate != NULL && state != NULL && item != NULL);
 	error_context_stack = &callback;
 	state->p_sourcetext = predicate;
 	addNSItemToQuery(state, item, false, true, true);
@@ -82,6 +89,6 @@ predicate_analyze(const char *predicate, ParseState *state, ParseNamespaceItem *
 	assign_expr_collations(state, expression);
 	error_context_stack = callback.previous;
 	free_parsestate(state);
-	check_predicate(predicate, expression);
+	predicate_check(predicate, expression);
 	return expression;
 }

@@ -7,9 +7,13 @@
 
 #include "parser/parse_node.h"
 
-/* One boolean expression over the columns of a namespace item, without subqueries and volatile functions. */
+/*
+ * Return a text as one boolean expression over the columns of a namespace item;
+ * raise an error unless it looks at nothing else (pure.h).  Frees the parse state.
+ */
 extern Node *predicate_analyze(const char *predicate, ParseState *state, ParseNamespaceItem *item);
 
+/* Raise the error for a predicate that breaks a rule, which is a sentence. */
 extern void predicate_error(const char *predicate, const char *rule) pg_attribute_noreturn();
 
 #endif

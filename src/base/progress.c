@@ -1,6 +1,10 @@
 /*
  * progress.c
- *		Reporting progress, and kanon.progress.
+ *		Progress reports, and the view kanon.progress that shows them.
+ *
+ * A backend has one command in progress, with the numbers of its phase.  With the setting
+ * kanon.show_progress the session that does the work sees them, too, as lines at the
+ * level INFO.
  */
 #include "base/kanon.h"
 
@@ -20,14 +24,15 @@
 
 PG_FUNCTION_INFO_V1(kanon_progress);
 
-/* None of PostgreSQL's own commands: its views pass over it. */
+/* A number that none of PostgreSQL's own commands has, so that its pg_stat_progress views pass over it. */
 #define PROGRESS_COMMAND_KANON ((ProgressCommandType) 0x6b616e)
 
+/* The slots of st_progress_param. */
 enum
 {
 	PARAM_PHASE,
 	PARAM_DONE,
-	PARAM_TOTAL
+	PARAM_TOTAL /* 0 if it is not known */
 };
 
 static const char *const phase_names[] = {
@@ -38,16 +43,17 @@ static const char *const phase_names[] = {
 	[PHASE_WRITING] = "writing",
 };
 
-/* The setting kanon.show_progress, and what its lines tell. */
+/* The setting kanon.show_progress, and the state of its lines. */
 static bool show_progress = false;
-static Oid shown_work;
+static Oid shown_work; /* the SQL function at work; invalid if there is none */
 static ProgressPhase shown_phase;
 static int64 shown_total;
-static TimestampTz shown_at;
+static TimestampTz shown_at; /* the time of the last line */
 
-/* Between two lines of one phase. */
+/* The time between two lines of one phase. */
 #define LINE_MILLISECONDS 1000
 
+/* Define the setting kanon.show_progress. */
 void
 progress_init(void)
 {
@@ -56,8 +62,9 @@ progress_init(void)
 							 &show_progress, false, PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
+/* Send a line about the present phase to the client. */
 static void
-show_line(int64 done)
+progress_line(int64 done)
 {
 	const char *work = OidIsValid(shown_work) ? get_func_name(shown_work) : NULL;
 
@@ -73,6 +80,7 @@ show_line(int64 done)
 		ereport(INFO, (errmsg("%s: %s", work, phase_names[shown_phase])));
 }
 
+/* Begin to report the progress of a SQL function. */
 void
 progress_start(FunctionCallInfo fcinfo)
 {
@@ -80,27 +88,33 @@ progress_start(FunctionCallInfo fcinfo)
 	pgstat_progress_start_command(PROGRESS_COMMAND_KANON, fcinfo->flinfo->fn_oid);
 }
 
+/* Begin a phase, of a number of steps or, if total is 0, an unknown number. */
 void
 progress_phase(ProgressPhase phase, int64 total)
 {
 	const int params[3] = {PARAM_PHASE, PARAM_DONE, PARAM_TOTAL};
 	const int64 values[3] = {phase, 0, total};
 
+	Assert((int) phase >= 0 && (int) phase < (int) lengthof(phase_names));
+	Assert(total >= 0);
 	pgstat_progress_update_multi_param(3, params, values);
 	shown_phase = phase;
 	shown_total = total;
 	if (show_progress)
-		show_line(0);
+		progress_line(0);
 }
 
+/* Report the number of steps of the phase that are done. */
 void
 progress_done(int64 done)
 {
+	Assert(done >= 0);
 	pgstat_progress_update_param(PARAM_DONE, done);
 	if (show_progress && TimestampDifferenceExceeds(shown_at, GetCurrentTimestamp(), LINE_MILLISECONDS))
-		show_line(done);
+		progress_line(done);
 }
 
+/* End the report. */
 void
 progress_end(void)
 {
@@ -108,14 +122,14 @@ progress_end(void)
 	shown_work = InvalidOid;
 }
 
-/* As pg_stat_activity: one's own work, and everyone's for pg_read_all_stats. */
+/* Return true if the current user may see a role's work: its own, and with pg_read_all_stats everyone's. */
 static bool
-may_see(Oid role)
+progress_is_visible(Oid role)
 {
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) || has_privs_of_role(GetUserId(), role);
 }
 
-/* kanon.progress_info() -> (pid, work, phase, done, total) */
+/* Return the work in progress: kanon.progress_info() -> (pid, work, phase, done, total). */
 Datum
 kanon_progress(PG_FUNCTION_ARGS)
 {
@@ -132,7 +146,7 @@ kanon_progress(PG_FUNCTION_ARGS)
 		bool nulls[5] = {false};
 
 		if (backend->st_progress_command != PROGRESS_COMMAND_KANON ||
-			backend->st_databaseid != MyDatabaseId || !may_see(backend->st_userid))
+			backend->st_databaseid != MyDatabaseId || !progress_is_visible(backend->st_userid))
 			continue;
 		work = get_func_name(backend->st_progress_command_target);
 		if (work == NULL || phase < 0 || phase >= (int64) lengthof(phase_names))

@@ -1,10 +1,9 @@
 /*
  * progress.h
- *		How far long work has come, for other sessions to see in kanon.progress.
+ *		Progress reports on long work, for other sessions to see in kanon.progress.
  *
- * The numbers travel in the slots that PostgreSQL keeps per backend for
- * pg_stat_progress_*, so that nothing has to be preloaded and an error clears
- * them.
+ * The numbers travel in the slots that PostgreSQL has per backend for
+ * pg_stat_progress_*, so that nothing has to be preloaded and an error clears them.
  */
 #ifndef KANON_PROGRESS_H
 #define KANON_PROGRESS_H
@@ -20,13 +19,16 @@ typedef enum ProgressPhase
 	PHASE_WRITING	 /* rows handed out or stored */
 } ProgressPhase;
 
+/* Define the setting kanon.show_progress. */
 extern void progress_init(void);
 
-/* The work is known by the name of the SQL function that does it. */
+/* Begin to report; the work has the name of the SQL function that does it. */
 extern void progress_start(FunctionCallInfo fcinfo);
-/* total is 0 where it is not known */
+/* Begin a phase of so many steps; 0: their number is not known. */
 extern void progress_phase(ProgressPhase phase, int64 total);
+/* Report the steps of the phase that are done. */
 extern void progress_done(int64 done);
+/* End the report. */
 extern void progress_end(void);
 
 #endif

@@ -2,14 +2,15 @@
  * pure.c
  *		Expressions that look at nothing but the columns they name.
  *
- * A subquery is not the only way to read a table: table_to_xml() is stable and
- * reads any, and so do functions that take a query as text.  Nor are functions
- * the only way to run code: a domain brings its checks along.
+ * A subquery is not the only way to read a table: table_to_xml() is stable and reads any
+ * table, and so do functions that take a query as text.  Nor are functions the only way
+ * to run code: a domain has checks.
  *
- * What PostgreSQL lets a parallel worker call at least leaves the session alone,
- * and none of its own functions that read tables is among these.  Others may be
- * marked as anything, so that only those count that came with the server or
- * are written in a language that takes a superuser.  An operator is a function.
+ * A function that PostgreSQL may call in a parallel worker does at least not change the
+ * session, and none of PostgreSQL's own functions that read tables is marked as such.
+ * Users may mark their functions as they like, so that the mark counts only for a
+ * function that came with the server or is written in C, which takes a superuser.  An
+ * operator is a function, too.
  */
 #include "base/kanon.h"
 
@@ -24,8 +25,9 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
+/* Return the reason why an expression that calls a function is not plain, as a sentence, or NULL. */
 static const char *
-object_to_function(Oid function)
+function_objection(Oid function)
 {
 	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Form_pg_proc form;
@@ -46,17 +48,19 @@ object_to_function(Oid function)
 	return NULL;
 }
 
+/* Note the objection to a function, and return true if there is one: for check_functions_in_node(). */
 static bool
-check_function(Oid function, void *objection)
+pure_check_function(Oid function, void *objection)
 {
 	const char **sentence = objection;
 
-	*sentence = object_to_function(function);
+	*sentence = function_objection(function);
 	return *sentence != NULL;
 }
 
+/* Find the first objection in an expression tree; return true to stop the walk. */
 static bool
-find_objection(Node *node, void *objection)
+pure_walker(Node *node, void *objection)
 {
 	const char **sentence = objection;
 
@@ -67,16 +71,18 @@ find_objection(Node *node, void *objection)
 	else if (IsA(node, CoerceToDomain))
 		*sentence = psprintf("It must not convert to the domain %s, whose checks may be anything.",
 							 format_type_be(((CoerceToDomain *) node)->resulttype));
-	if (*sentence || check_functions_in_node(node, check_function, objection))
+	if (*sentence || check_functions_in_node(node, pure_check_function, objection))
 		return true;
-	return expression_tree_walker(node, find_objection, objection);
+	return expression_tree_walker(node, pure_walker, objection);
 }
 
+/* Return the reason why an analyzed expression is not plain, as a sentence, or NULL if it is plain. */
 const char *
 plain_objection(Node *expression)
 {
 	const char *sentence = NULL;
 
-	(void) find_objection(expression, &sentence);
+	Assert(expression != NULL);
+	(void) pure_walker(expression, &sentence);
 	return sentence;
 }

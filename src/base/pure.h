@@ -2,12 +2,12 @@
  * pure.h
  *		Expressions that look at nothing but the columns they name.
  */
-#ifndef KANON_PLAIN_H
-#define KANON_PLAIN_H
+#ifndef KANON_PURE_H
+#define KANON_PURE_H
 
 #include "nodes/nodes.h"
 
-/* Why an analyzed expression is not plain, as a sentence; null: it is. */
+/* Return the reason why an analyzed expression is not plain, as a sentence, or NULL if it is plain. */
 extern const char *plain_objection(Node *expression);
 
 #endif

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* Return the kind of a type that is no domain. */
 TypeKind
 typekind_of_base(Oid type)
 {
@@ -43,18 +44,21 @@ typekind_of_base(Oid type)
 	}
 }
 
+/* Return the kind of a type; a domain has the kind of its base type. */
 TypeKind
 typekind(Oid type)
 {
 	return typekind_of_base(getBaseType(type));
 }
 
+/* Return true for the kinds of numbers. */
 bool
 typekind_is_number(TypeKind kind)
 {
 	return kind == TYPEKIND_INTEGER || kind == TYPEKIND_NUMERIC || kind == TYPEKIND_FLOAT;
 }
 
+/* Return the number that a value of an integer type stands for, of any width. */
 int64
 typekind_integer(Oid type, Datum value)
 {
@@ -64,6 +68,7 @@ typekind_integer(Oid type, Datum value)
 	return type == INT4OID ? DatumGetInt32(value) : DatumGetInt64(value);
 }
 
+/* Return the day of a date or timestamp; that of a timestamptz is the day in the session's time zone. */
 DateADT
 typekind_day(Oid type, Datum value)
 {

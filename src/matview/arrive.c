@@ -25,6 +25,7 @@
 
 #include "anonymize/anonymizer.h"
 #include "aview/aview.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 
 /* A cell that arriving rows agree in. */

@@ -20,6 +20,8 @@
 
 #include "anonymize/anonymizer.h"
 #include "aview/aview.h"
+#include "recode/histogram.h"
+#include "recode/privacy.h"
 #include "recode/recode.h"
 
 /* Sensitive values of a group, in codes. */

@@ -2,10 +2,11 @@
  * answers.c
  *		Precision and recall of a condition (Eltabakh et al., section 8.1).
  *
- * Where the view says cover, a row is in the answer if its published values
- * satisfy the condition.  Where it says witness, that depends on the other
- * members of its group, too, and the view itself is asked; a row that satisfies
- * the condition by its raw values is its own witness.
+ * If the view matches by cover, a row is in the answer if its published values satisfy the
+ * condition.  If it matches by witness, the answer depends on the other members of the
+ * row's group, too, so the view itself is queried; a row whose raw values satisfy the
+ * condition is its own witness, so the rows that are both answered and wanted need no
+ * query.
  */
 #include "base/kanon.h"
 
@@ -26,14 +27,15 @@
 
 #define VIEW_ALIAS "v"
 
-/* Moves the columns of an expression to their places in a pair, and collects them. */
+/* The state of a walk that moves the columns of an expression to their places in a pair. */
 typedef struct Placing
 {
-	const char *predicate;
-	int offset;
-	Bitmapset *columns;
+	const char *predicate; /* the condition as given, for errors */
+	int offset;			   /* of the columns in a pair: 0 for the published ones, ncolumns for the raw ones */
+	Bitmapset *columns;	   /* columns of the view that were met */
 } Placing;
 
+/* Move the columns of an expression to their places in a pair, and collect them. */
 static bool
 place_walker(Node *node, void *context)
 {
@@ -54,8 +56,9 @@ place_walker(Node *node, void *context)
 	return expression_tree_walker(node, place_walker, context);
 }
 
+/* Prepare an analyzed condition for evaluation on pairs, its columns moved by an offset. */
 static ExprState *
-prepare(Answers *answers, Node *expression, const char *predicate, int offset)
+answers_prepare(Answers *answers, Node *expression, const char *predicate, int offset)
 {
 	Placing placing = {.predicate = predicate, .offset = offset, .columns = answers->columns};
 
@@ -65,7 +68,7 @@ prepare(Answers *answers, Node *expression, const char *predicate, int offset)
 	return ExecPrepareExpr((Expr *) expression, answers->estate);
 }
 
-/* The condition over the view. */
+/* Return the condition, analyzed over the view. */
 static Node *
 condition_on_view(const AView *aview, const char *predicate)
 {
@@ -79,7 +82,7 @@ condition_on_view(const AView *aview, const char *predicate)
 	return expression;
 }
 
-/* The condition over the source, whose columns are called as the view's. */
+/* Return the condition, analyzed over the source's query, whose columns get the names of the view's. */
 static Node *
 condition_on_source(const AView *aview, const char *predicate)
 {
@@ -93,6 +96,7 @@ condition_on_source(const AView *aview, const char *predicate)
 														   false, true));
 }
 
+/* Return the row type of a pair: the published columns, then the raw ones. */
 static TupleDesc
 pair_desc(const AView *aview)
 {
@@ -109,6 +113,7 @@ pair_desc(const AView *aview)
 	return desc;
 }
 
+/* Prepare to evaluate a condition on published and on raw rows. */
 Answers *
 answers_create(const AView *aview, const char *predicate)
 {
@@ -119,15 +124,16 @@ answers_create(const AView *aview, const char *predicate)
 	answers->estate = CreateExecutorState();
 	answers->slot = MakeSingleTupleTableSlot(pair_desc(aview), &TTSOpsVirtual);
 	answers->condition = deparse_expression(expression, deparse_context_for(VIEW_ALIAS, aview->view), true, false);
-	answers->published = prepare(answers, expression, predicate, 0);
+	answers->published = answers_prepare(answers, expression, predicate, 0);
 	for (int i = 0; i < aview->nquasi && aview->match == MATCH_WITNESS; i++)
 		answers->needs_witness |= bms_is_member(aview->quasi[i], answers->columns);
-	answers->raw = prepare(answers, condition_on_source(aview, predicate), predicate, aview->ncolumns);
+	answers->raw = answers_prepare(answers, condition_on_source(aview, predicate), predicate, aview->ncolumns);
 	return answers;
 }
 
+/* Return true if a condition is true, and not NULL, for the row in the slot. */
 static bool
-holds(Answers *answers, ExprState *condition, ExprContext *context)
+condition_holds(Answers *answers, ExprState *condition, ExprContext *context)
 {
 	bool isnull;
 	Datum result = ExecEvalExprSwitchContext(condition, context, &isnull);
@@ -135,6 +141,7 @@ holds(Answers *answers, ExprState *condition, ExprContext *context)
 	return !isnull && DatumGetBool(result);
 }
 
+/* Count a row: whether it is in the answer, whether it is wanted, and whether it is both. */
 void
 answers_add(Answers *answers, const Pair *pair)
 {
@@ -143,15 +150,16 @@ answers_add(Answers *answers, const Pair *pair)
 	bool answered;
 	bool wanted;
 
+	Assert(pair->values != NULL && answers->slot->tts_tupleDescriptor->natts == 2 * aview->ncolumns);
 	ResetExprContext(context);
 	ExecClearTuple(answers->slot);
 	memcpy(answers->slot->tts_values, pair->values, 2 * aview->ncolumns * sizeof(Datum));
 	memcpy(answers->slot->tts_isnull, pair->nulls, 2 * aview->ncolumns * sizeof(bool));
 	ExecStoreVirtualTuple(answers->slot);
 	context->ecxt_scantuple = answers->slot;
-	answered = holds(answers, answers->published, context);
-	wanted = holds(answers, answers->raw, context);
-	/* No witness makes anybody see suppressed rows. */
+	answered = condition_holds(answers, answers->published, context);
+	wanted = condition_holds(answers, answers->raw, context);
+	/* A suppressed row is in no answer: its group has no cell to be a witness for. */
 	if (answers->needs_witness && pair->fate == FATE_SUPPRESSED)
 		answered = false;
 	answers->answered += answered;
@@ -159,7 +167,7 @@ answers_add(Answers *answers, const Pair *pair)
 	answers->right += answered && wanted;
 }
 
-/* How many rows the view itself gives. */
+/* Return the number of rows of the view itself that satisfy the condition. */
 static int64
 ask_view(const Answers *answers)
 {
@@ -178,9 +186,11 @@ ask_view(const Answers *answers)
 	return result;
 }
 
+/* Complete the counts, and free what evaluation needed. */
 void
 answers_finish(Answers *answers)
 {
+	Assert(answers->right <= answers->answered && answers->right <= answers->wanted);
 	if (answers->needs_witness)
 		answers->answered = ask_view(answers);
 	ExecDropSingleTupleTableSlot(answers->slot);

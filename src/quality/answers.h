@@ -1,6 +1,7 @@
 /*
  * answers.h
- *		A condition on an A-view beside the same condition on its source.
+ *		A condition evaluated on an anonymization view beside the same condition on its
+ *		source.
  */
 #ifndef KANON_ANSWERS_H
 #define KANON_ANSWERS_H
@@ -13,22 +14,27 @@
 typedef struct Answers
 {
 	const AView *aview;
-	Bitmapset *columns; /* of the view that the conditions look at */
-	bool needs_witness;
-	ExprState *published;
-	ExprState *raw;
-	char *condition; /* the one on the view, as SQL with the alias "v" */
+	Bitmapset *columns;	  /* columns of the view that the conditions read */
+	bool needs_witness;	  /* the answer depends on the other members of a row's group */
+	ExprState *published; /* the condition on the first half of a pair */
+	ExprState *raw;		  /* the condition on the second half */
+	char *condition;	  /* the condition on the view, as SQL with the alias "v" */
 	EState *estate;
-	TupleTableSlot *slot;
+	TupleTableSlot *slot; /* holds a pair */
 
-	int64 answered; /* rows that the view gives */
+	int64 answered; /* rows in the answer of the view */
 	int64 wanted;	/* rows of the source that satisfy the condition */
-	int64 right;	/* both */
+	int64 right;	/* rows that are in both */
 } Answers;
 
-/* To be called with the rights of the view's owner, as all that follows. */
+/*
+ * Prepare to evaluate a condition; this and the functions below are called with the rights
+ * of the view's owner.
+ */
 extern Answers *answers_create(const AView *aview, const char *predicate);
+/* Count a row. */
 extern void answers_add(Answers *answers, const Pair *pair);
+/* Complete the counts; no row may be added afterwards. */
 extern void answers_finish(Answers *answers);
 
 #endif

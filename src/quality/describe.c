@@ -1,7 +1,7 @@
 /*
  * describe.c
- *		What a view's definition says, as rows: for kanon.policy() and whatever else
- *		puts it into words.
+ *		The definition of a view as rows: for kanon.policy() and other SQL functions
+ *		that put it into words.
  */
 #include "base/kanon.h"
 
@@ -25,8 +25,9 @@ PG_FUNCTION_INFO_V1(kanon_aview_columns);
 PG_FUNCTION_INFO_V1(kanon_aview_profile);
 PG_FUNCTION_INFO_V1(kanon_aview_selects);
 
+/* Return the definition of a view that the current role may read or owns; raise an error if it is neither. */
 static AView *
-load_readable(Oid view)
+describe_load(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
@@ -35,9 +36,9 @@ load_readable(Oid view)
 	return aview_load(id);
 }
 
-/* A table's column as a value of type name. */
+/* Return the name of a table's column as a Datum of type name. */
 static Datum
-name_datum(Oid table, AttrNumber attnum)
+describe_name(Oid table, AttrNumber attnum)
 {
 	Name name = palloc0(NAMEDATALEN);
 
@@ -45,17 +46,19 @@ name_datum(Oid table, AttrNumber attnum)
 	return NameGetDatum(name);
 }
 
+/* Set a value to the name of the table's column that holds a choice; to NULL if there is no such column. */
 static void
-put_choice(const AView *aview, int column, Datum *value, bool *isnull)
+describe_choice(const AView *aview, int column, Datum *value, bool *isnull)
 {
 	Oid table;
 	AttrNumber attnum = column < 0 ? 0 : choice_attribute(aview, column, &table);
 
 	*isnull = attnum == 0;
 	if (attnum > 0)
-		*value = name_datum(table, attnum);
+		*value = describe_name(table, attnum);
 }
 
+/* The roles as SQL names them. */
 static const char *const role_names[] = {
 	[ROLE_OTHER] = "other",
 	[ROLE_ID] = "id",
@@ -63,12 +66,15 @@ static const char *const role_names[] = {
 	[ROLE_SENSITIVE] = "sensitive",
 };
 
-/* aview_columns(view) -> (column, role, dgh, base_table, base_column, disclose, retain, level) */
+/*
+ * Return the columns of a view: aview_columns(view) -> (column, role, dgh, base_table,
+ * base_column, disclose, retain, level).
+ */
 Datum
 kanon_aview_columns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	AView *aview = load_readable(PG_GETARG_OID(0));
+	AView *aview = describe_load(PG_GETARG_OID(0));
 
 	kanon_materialize(fcinfo);
 	for (int i = 0; i < aview->ncolumns; i++)
@@ -88,21 +94,24 @@ kanon_aview_columns(PG_FUNCTION_ARGS)
 		nulls[3] = nulls[4] = attnum <= 0;
 		values[3] = ObjectIdGetDatum(table);
 		if (attnum > 0)
-			values[4] = name_datum(table, attnum);
-		put_choice(aview, column->disclose, &values[5], &nulls[5]);
-		put_choice(aview, column->retain, &values[6], &nulls[6]);
-		put_choice(aview, column->level, &values[7], &nulls[7]);
+			values[4] = describe_name(table, attnum);
+		describe_choice(aview, column->disclose, &values[5], &nulls[5]);
+		describe_choice(aview, column->retain, &values[6], &nulls[6]);
+		describe_choice(aview, column->level, &values[7], &nulls[7]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-/* aview_profile(view) -> (choices, k, purpose, recipient, view_key, choices_key); no row without a profile */
+/*
+ * Return the profile of a view: aview_profile(view) -> (choices, k, purpose, recipient,
+ * view_key, choices_key), or no row if it has none.
+ */
 Datum
 kanon_aview_profile(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	AView *aview = load_readable(PG_GETARG_OID(0));
+	AView *aview = describe_load(PG_GETARG_OID(0));
 	ProfileKey key;
 	Datum values[6];
 	bool nulls[6] = {false};
@@ -116,11 +125,11 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	profile_key(aview, &key);
 	values[0] = ObjectIdGetDatum(key.table);
-	put_choice(aview, aview->profile->k, &values[1], &nulls[1]);
+	describe_choice(aview, aview->profile->k, &values[1], &nulls[1]);
 	nulls[2] = key.purpose == 0;
-	values[2] = nulls[2] ? (Datum) 0 : name_datum(key.table, key.purpose);
+	values[2] = nulls[2] ? (Datum) 0 : describe_name(key.table, key.purpose);
 	nulls[3] = key.recipient == 0;
-	values[3] = nulls[3] ? (Datum) 0 : name_datum(key.table, key.recipient);
+	values[3] = nulls[3] ? (Datum) 0 : describe_name(key.table, key.recipient);
 	view_names = palloc(list_length(key.view_columns) * sizeof(Datum));
 	choice_names = palloc(list_length(key.view_columns) * sizeof(Datum));
 	foreach (cell, key.view_columns)
@@ -135,11 +144,11 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* aview_selects(view): does its source leave out rows of the table behind it? */
+/* Return true if the source of a view leaves out rows of the table behind it: aview_selects(view). */
 Datum
 kanon_aview_selects(PG_FUNCTION_ARGS)
 {
-	const Query *rows = load_readable(PG_GETARG_OID(0))->rows;
+	const Query *rows = describe_load(PG_GETARG_OID(0))->rows;
 
 	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause || rows->havingQual);
 }

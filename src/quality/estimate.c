@@ -1,12 +1,12 @@
 /*
  * estimate.c
- *		The aggregate kanon.estimate_count: how many rows are meant, from the share
- *		of each that is.
+ *		The aggregate kanon.estimate_count: an estimate of how many rows satisfy a
+ *		condition, from the share of each row that may.
  *
- * A row whose published value lies with a share p in what is asked for counts
- * with chance p.  Their sum is the estimate; its variance is that of as many
- * independent trials.  What cannot be below or above is known as well: rows that
- * lie in it as a whole, and rows that touch it.
+ * A row whose published value overlaps the condition by a share p satisfies it with
+ * probability p.  The estimate is the sum of these probabilities, and its variance is that
+ * of as many independent trials.  The bounds are certain: below, the rows that lie within
+ * the condition as a whole; above, the rows that touch it.
  */
 
 #include "base/kanon.h"
@@ -22,21 +22,25 @@ PG_FUNCTION_INFO_V1(kanon_estimate_add);
 PG_FUNCTION_INFO_V1(kanon_estimate_combine);
 PG_FUNCTION_INFO_V1(kanon_estimate_final);
 
+/* The numbers of a state, which is an array of float8. */
 enum State
 {
-	STATE_SUM,
-	STATE_VARIANCE,
-	STATE_SURE,
-	STATE_POSSIBLE,
-	STATE_ROWS,
+	STATE_SUM,		/* of the shares */
+	STATE_VARIANCE, /* of that sum */
+	STATE_SURE,		/* rows whose share is 1 */
+	STATE_POSSIBLE, /* rows whose share is above 0 */
+	STATE_ROWS,		/* all of them */
 	STATE_UNKNOWN, /* rows whose share cannot be measured */
 	STATE_SIZE
 };
 
-/* Two standard errors, nearly: 95 of 100 such intervals hold the true number. */
+/* Standard errors on either side of an interval that holds the true number in 95 of 100 cases. */
 #define CONFIDENCE 1.959963984540054
 
-/* The numbers of a state, in place: whoever is not an aggregate must not change them. */
+/*
+ * Return the numbers of a state, to be changed in place.  Raise an error outside an
+ * aggregate, where the array belongs to the caller.
+ */
 static float8 *
 state_of(FunctionCallInfo fcinfo, int argument)
 {
@@ -54,7 +58,7 @@ state_of(FunctionCallInfo fcinfo, int argument)
 	return (float8 *) ARR_DATA_PTR(array);
 }
 
-/* estimate_add(state, share) */
+/* Add a row to a state: estimate_add(state, share). */
 Datum
 kanon_estimate_add(PG_FUNCTION_ARGS)
 {
@@ -80,7 +84,7 @@ kanon_estimate_add(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* estimate_combine(state, state) */
+/* Add the state of a parallel worker to another: estimate_combine(state, state). */
 Datum
 kanon_estimate_combine(PG_FUNCTION_ARGS)
 {
@@ -93,9 +97,11 @@ kanon_estimate_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * estimate_final(state) -> (estimate, error, low, high).  Rows of unknown share
- * count with the average share of the others; since nothing says that they are
- * like them, all of them may be wrong in the same way.
+ * Return the estimate: estimate_final(state) -> (estimate, error, low, high).
+ *
+ * Rows of unknown share count with the average share of the others.  Nothing says that
+ * they resemble the others, so the error allows for all of them to deviate in one
+ * direction.
  */
 Datum
 kanon_estimate_final(PG_FUNCTION_ARGS)

@@ -2,9 +2,9 @@
  * kanonymity.c
  *		kanon.k_anonymity and kanon.violations: the classes of any relation.
  *
- * The classes are PostgreSQL's own GROUP BY.  Where a sensitive column is given,
- * each class comes in parts, one per value; what is measured of them is what
- * recode/privacy.c asks for.
+ * PostgreSQL's own GROUP BY forms the classes.  Where a sensitive column is given, it
+ * forms the parts of classes that have one sensitive value; the parts of a class are
+ * brought together here, and measured as recode/privacy.c requires of cells.
  */
 #include "base/kanon.h"
 
@@ -26,25 +26,27 @@
 PG_FUNCTION_INFO_V1(kanon_k_anonymity);
 PG_FUNCTION_INFO_V1(kanon_violations);
 
+/* The result of k_anonymity. */
 typedef struct ClassCounts
 {
-	int64 rows;
+	int64 rows; /* including suppressed ones */
 	int64 classes;
-	int64 least;
-	bool diversity; /* the others are known */
+	int64 least;	/* rows of the smallest class */
+	bool diversity; /* the members below are set */
 	int64 l_distinct;
 	double l_entropy;
 	double t;
 } ClassCounts;
 
-/* Names, columns and the condition for suppressed rows go in by %s. */
+/* The %s stand for the condition for suppressed rows, the relation and the columns. */
 #define COUNT_QUERY                                                                            \
 	"SELECT pg_catalog.sum(c.n)::pg_catalog.int8, pg_catalog.count(*) FILTER (WHERE NOT c.s)," \
 	" pg_catalog.min(c.n) FILTER (WHERE NOT c.s)"                                              \
 	" FROM (SELECT pg_catalog.count(*) AS n, %s AS s FROM %s AS r GROUP BY %s) AS c"
 
+/* Return a count of the query's only row; 0 if it is NULL. */
 static int64
-count_of(int column)
+count_result(int column)
 {
 	bool isnull;
 	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
@@ -52,14 +54,15 @@ count_of(int column)
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
+/* Count the classes of a relation. */
 static void
-count_classes(const ClassedRelation *relation, ClassCounts *classes)
+count_all_classes(const ClassedRelation *relation, ClassCounts *classes)
 {
 	if (SPI_execute(psprintf(COUNT_QUERY, relation->suppressed, relation->name, relation->list), true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
-	classes->rows = count_of(1);
-	classes->classes = count_of(2);
-	classes->least = count_of(3);
+	classes->rows = count_result(1);
+	classes->classes = count_result(2);
+	classes->least = count_result(3);
 }
 
 /* The rows of a class that have one sensitive value. */
@@ -70,27 +73,29 @@ typedef struct Part
 	int64 rows;
 } Part;
 
+/* All parts, and the receiver of the query's rows. */
 typedef struct Parts
 {
 	DestReceiver base;
-	MemoryContext context; /* what outlives the query */
-	int ncolumns;
+	MemoryContext context; /* outlives the query */
+	int ncolumns;		   /* with the sensitive one */
 	ValueCodes **columns; /* the sensitive one is the last */
-	Interner *classes;
-	int32 *codes; /* work space */
+	Interner *classes;	  /* as tuples of codes, without the sensitive column */
+	int32 *codes;		  /* work space: the codes of a row */
 	Part *parts;
 	int64 count;
 	int64 room;
-	bool ordered; /* the sensitive values are numbers */
-	int32 *ranks; /* of their codes */
-	int64 all_rows;
-	int64 *totals; /* per value */
-	int64 rows;
+	bool ordered;	/* the sensitive values are numbers */
+	int32 *ranks;	/* of the sensitive values, by code; only if ordered */
+	int64 all_rows; /* including suppressed ones */
+	int64 *totals;	/* rows per sensitive value */
+	int64 rows;		/* without suppressed ones */
 } Parts;
 
-/* Columns, the sensitive one, the relation and the condition for suppressed rows go in by %s. */
+/* The %s stand for the columns, the sensitive one, the relation and the condition for suppressed rows. */
 #define PARTS_QUERY "SELECT %1$s, %2$s, pg_catalog.count(*), %4$s FROM %3$s AS r GROUP BY %1$s, %2$s"
 
+/* Append a part. */
 static void
 keep_part(Parts *parts, const Part *part)
 {
@@ -103,7 +108,7 @@ keep_part(Parts *parts, const Part *part)
 	parts->rows += part->rows;
 }
 
-/* A row of the query. */
+/* Add a row of the query to the parts: the receiveSlot callback. */
 static bool
 receive_part(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -117,6 +122,7 @@ receive_part(TupleTableSlot *slot, DestReceiver *self)
 	parts->all_rows += part.rows;
 	if (DatumGetBool(slot->tts_values[sensitive + 2]))
 		return true;
+	Assert(parts->ncolumns > 1 && slot->tts_nvalid == parts->ncolumns + 2);
 	for (int i = 0; i < parts->ncolumns; i++)
 		parts->codes[i] = valuecodes_code(parts->columns[i], slot->tts_values[i], slot->tts_isnull[i]);
 	part.class = interner_code(parts->classes, parts->codes, &found);
@@ -127,6 +133,7 @@ receive_part(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
+/* Prepare for the rows of the query: the rStartup callback. */
 static void
 start_parts(DestReceiver *self, int operation, TupleDesc desc)
 {
@@ -139,12 +146,13 @@ start_parts(DestReceiver *self, int operation, TupleDesc desc)
 	MemoryContextSwitchTo(old);
 }
 
+/* Do nothing: the rShutdown and rDestroy callback. */
 static void
 end_parts(DestReceiver *self)
 {
 }
 
-/* Runs the query with the parts as its receiver, which no row has to be copied for. */
+/* Run the query with the parts as the receiver of its rows, so that no row is copied. */
 static void
 read_parts(Parts *parts, const char *query)
 {
@@ -165,7 +173,7 @@ read_parts(Parts *parts, const char *query)
 		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
 }
 
-/* Brings the parts of each class together, and sums values up. */
+/* Bring the parts of each class together, and sum the rows of each sensitive value. */
 static void
 arrange_parts(Parts *parts)
 {
@@ -185,9 +193,14 @@ arrange_parts(Parts *parts)
 	parts->parts = arranged;
 }
 
-/* Every value is as far from every other: what the class has too little of is half of all differences. */
+/*
+ * Return the distance of a class's distribution of values from that of all rows, if all
+ * values are equally far from each other.
+ *
+ * It is the sum of what the class has in excess: half of all differences.
+ */
 static double
-equal_distance(const Parts *parts, const Part *class, int64 count, double rows)
+parts_equal_distance(const Parts *parts, const Part *class, int64 count, double rows)
 {
 	double excess = 0;
 
@@ -197,11 +210,12 @@ equal_distance(const Parts *parts, const Part *class, int64 count, double rows)
 }
 
 /*
- * Values in a row, each one step from the next; the whole row is 1 long.  Present
- * are those that some class has.
+ * Return the distance of a class's distribution of values from that of all rows, if the
+ * values lie in a line of length 1, each one step from the next.  Only values that some
+ * class has are on the line.
  */
 static double
-ordered_distance(const Parts *parts, const Part *class, int64 count, double rows)
+parts_ordered_distance(const Parts *parts, const Part *class, int64 count, double rows)
 {
 	int nvalues = valuecodes_count(parts->columns[parts->ncolumns - 1]);
 	double *difference = palloc0((nvalues + 1) * sizeof(double));
@@ -209,6 +223,7 @@ ordered_distance(const Parts *parts, const Part *class, int64 count, double rows
 	double sum = 0;
 	int present = 0;
 
+	Assert(parts->ranks != NULL && parts->rows > 0);
 	for (int32 value = 0; value < nvalues; value++)
 	{
 		difference[parts->ranks[value]] -= (double) parts->totals[value] / parts->rows;
@@ -216,7 +231,7 @@ ordered_distance(const Parts *parts, const Part *class, int64 count, double rows
 	}
 	for (int64 i = 0; i < count; i++)
 		difference[parts->ranks[class[i].value]] += class[i].rows / rows;
-	/* Of the missing ones only NULL can be here: it is the last, and all is carried by then. */
+	/* The only value without rows can be NULL; it is the last, and adds nothing, since all is carried by then. */
 	for (int rank = 1; rank <= nvalues; rank++)
 	{
 		carried += difference[rank];
@@ -226,7 +241,7 @@ ordered_distance(const Parts *parts, const Part *class, int64 count, double rows
 	return present > 1 ? sum / (present - 1) : 0;
 }
 
-/* NULL says nothing: it adds no diversity. */
+/* Add a class to the counts, given by its parts.  NULL adds no diversity, since it tells nothing. */
 static void
 measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *classes)
 {
@@ -236,6 +251,7 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 	int64 values = 0;
 	double t;
 
+	Assert(count > 0);
 	for (int64 i = 0; i < count; i++)
 	{
 		rows += class[i].rows;
@@ -245,7 +261,7 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 		known += class[i].rows;
 		logs += class[i].rows * log(class[i].rows);
 	}
-	t = parts->ordered ? ordered_distance(parts, class, count, rows) : equal_distance(parts, class, count, rows);
+	t = parts->ordered ? parts_ordered_distance(parts, class, count, rows) : parts_equal_distance(parts, class, count, rows);
 	if (classes->classes++ == 0)
 		*classes = (ClassCounts){.classes = 1, .diversity = true, .least = PG_INT64_MAX, .l_distinct = PG_INT64_MAX, .l_entropy = INFINITY};
 	classes->least = Min(classes->least, (int64) rows);
@@ -254,6 +270,7 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 	classes->t = Max(classes->t, t);
 }
 
+/* Count the classes of a relation and measure the diversity of a sensitive column. */
 static void
 count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, ClassCounts *classes)
 {
@@ -273,6 +290,7 @@ count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, Cl
 	classes->rows = parts.all_rows;
 }
 
+/* Return the counts as a row of k_anonymity. */
 static Datum
 classes_row(FunctionCallInfo fcinfo, const ClassCounts *classes)
 {
@@ -288,7 +306,7 @@ classes_row(FunctionCallInfo fcinfo, const ClassCounts *classes)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* k_anonymity(rel, quasi_ids, sensitive) */
+/* Measure the classes of a relation: k_anonymity(rel, quasi_ids, sensitive). */
 Datum
 kanon_k_anonymity(PG_FUNCTION_ARGS)
 {
@@ -311,7 +329,7 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 	if (sensitive)
 		count_parts(relation, sensitive, type, &classes);
 	else
-		count_classes(relation, &classes);
+		count_all_classes(relation, &classes);
 	SPI_finish();
 	as_owner_end(&scope);
 	progress_end();
@@ -322,7 +340,7 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 	"SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s"                  \
 	" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.<) %3$d AND NOT %4$s ORDER BY 1"
 
-/* A class: its values as text, and its rows. */
+/* Return a class with too few rows: its values as text, and the number of its rows. */
 static void
 violation_row(void *arg, HeapTuple row, TupleDesc desc)
 {
@@ -348,7 +366,7 @@ violation_row(void *arg, HeapTuple row, TupleDesc desc)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* violations(rel, quasi_ids, k) */
+/* Return the classes with fewer than k rows: violations(rel, quasi_ids, k). */
 Datum
 kanon_violations(PG_FUNCTION_ARGS)
 {
@@ -363,7 +381,7 @@ kanon_violations(PG_FUNCTION_ARGS)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	relation_visit(psprintf(VIOLATIONS_QUERY, relation->list, relation->name, PG_GETARG_INT32(2), relation->suppressed),
-				 violation_row, result);
+				   violation_row, result);
 	SPI_finish();
 	as_owner_end(&scope);
 	progress_end();

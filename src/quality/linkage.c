@@ -1,11 +1,12 @@
 /*
  * linkage.c
- *		kanon.linkage: who of an identified table may be which published rows.
+ *		kanon.linkage: the published rows that may be about each person of an identified
+ *		table.
  *
- * A person is a candidate for a published group if the group covers what is
- * known of him in every column.  Per column and known value the groups that
- * cover it are a set of bits, so that a person costs as many intersections as
- * there are columns.
+ * A person is a candidate for a published group if the group covers the person's known
+ * values in every column.  For each column and known value, the groups that cover the
+ * value are a set of bits, so that a person costs as many intersections as there are
+ * columns.
  */
 #include "base/kanon.h"
 
@@ -34,12 +35,13 @@ typedef struct Side
 {
 	int ncolumns;
 	Dictionary **columns;
-	int count;
+	int count; /* of classes */
 	int room;
 	int32 *codes; /* ncolumns per class */
-	int64 *rows;
+	int64 *rows;  /* per class */
 } Side;
 
+/* Add a class of a relation, a row of CLASSES_QUERY: a RowFunction. */
 static void
 add_class(void *arg, HeapTuple row, TupleDesc desc)
 {
@@ -63,7 +65,7 @@ add_class(void *arg, HeapTuple row, TupleDesc desc)
 
 #define CLASSES_QUERY "SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s HAVING NOT %3$s"
 
-/* Reads a relation with the rights of its owner. */
+/* Read the classes of a relation with the rights of its owner. */
 static Side *
 read_side(const ClassedRelation *relation)
 {
@@ -87,7 +89,7 @@ read_side(const ClassedRelation *relation)
 	return side;
 }
 
-/* What a column publishes, but NULL, in the order of codes. */
+/* Return the values that a column publishes, without NULL, as an array in the order of their codes. */
 static Datum
 shown_values(const Side *shown, int column)
 {
@@ -97,7 +99,10 @@ shown_values(const Side *shown, int column)
 										   TYPALIGN_INT));
 }
 
-/* What is known, as text: the view may have it in another type. */
+/*
+ * Return the known values of a column, without NULL, as an array of text in the order of
+ * their codes.  They are text because the view may have the column in another type.
+ */
 static Datum
 known_values(const Side *known, int column)
 {
@@ -117,27 +122,29 @@ known_values(const Side *known, int column)
 	return PointerGetDatum(construct_array(words, level->ncodes - 1, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* What is published meets what is known, as = does on an A-view. */
+/* Matches published values with known ones, as = does on an anonymization view. */
 #define MATCH_QUERY                                                              \
 	"SELECT s.n, k.n FROM ROWS FROM (pg_catalog.unnest($1)) WITH ORDINALITY AS s (v, n)" \
 	" JOIN ROWS FROM (pg_catalog.unnest($2)) WITH ORDINALITY AS k (v, n) ON s.v OPERATOR(pg_catalog.=) k.v"
 
 typedef struct Linkage
 {
-	Side *shown;
-	Side *known;
-	int nwords;		 /* per set of groups */
+	Side *shown; /* the view: its classes are the published groups */
+	Side *known; /* the identified table: its classes are people with equal values */
+	int nwords;	 /* of 64 bits, in a set of groups */
 	uint64 **covers; /* per column: a set of groups per known code */
-	int64 *population; /* per group: the people whom it may be about */
+	int64 *population; /* per group: the people that it may be about */
 } Linkage;
 
+/* Return the set of groups that cover a known value, given by its code. */
 static inline uint64 *
 cover_of(const Linkage *linkage, int column, int32 code)
 {
+	Assert(column < linkage->known->ncolumns && code < linkage->known->columns[column]->levels[0].ncodes);
 	return linkage->covers[column] + (Size) code * linkage->nwords;
 }
 
-/* The groups that show each value of a column. */
+/* Return the list of groups that show each value of a column, by code. */
 static List **
 groups_by_value(const Side *shown, int column)
 {
@@ -152,6 +159,7 @@ groups_by_value(const Side *shown, int column)
 	return groups;
 }
 
+/* Add groups to a set. */
 static void
 add_groups(uint64 *cover, const List *groups)
 {
@@ -161,7 +169,12 @@ add_groups(uint64 *cover, const List *groups)
 		cover[lfirst_int(cell) / 64] |= UINT64CONST(1) << (lfirst_int(cell) % 64);
 }
 
-/* Who is known without a value may be anybody; who is published without one has none. */
+/*
+ * Find the groups that cover each known value of a column.
+ *
+ * A person whose value is not known may be in any group; a group that shows NULL covers no
+ * value.
+ */
 static void
 match_column(Linkage *linkage, int column)
 {
@@ -184,18 +197,24 @@ match_column(Linkage *linkage, int column)
 		int32 shown = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull));
 		int32 known = (int32) DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull));
 
+		Assert(shown > 0 && known > 0);
 		add_groups(cover_of(linkage, column, known), groups[shown]);
 	}
 	SPI_finish();
 }
 
-/* How many published rows may be about the people of a class. */
+/*
+ * Return the number of published rows that may be about a person of a class, and add the
+ * people of the class to the population of these rows' groups.  work has room for a set of
+ * groups.
+ */
 static int64
 count_candidates(const Linkage *linkage, int class, uint64 *work)
 {
 	const int32 *codes = linkage->known->codes + (Size) class * linkage->known->ncolumns;
 	int64 candidates = 0;
 
+	Assert(linkage->known->ncolumns == linkage->shown->ncolumns);
 	memcpy(work, cover_of(linkage, 0, codes[0]), linkage->nwords * sizeof(uint64));
 	for (int column = 1; column < linkage->known->ncolumns; column++)
 	{
@@ -219,12 +238,14 @@ count_candidates(const Linkage *linkage, int class, uint64 *work)
 	return candidates;
 }
 
+/* The people of a known class, and the published rows that may be about each of them. */
 typedef struct Found
 {
-	int64 candidates;
+	int64 candidates; /* rows */
 	int64 people;
 } Found;
 
+/* Order by the number of candidates: a qsort comparator. */
 static int
 compare_found(const void *left, const void *right)
 {
@@ -234,9 +255,9 @@ compare_found(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* One row per number of candidates. */
+/* Return one row per number of candidates. */
 static void
-put_distribution(ReturnSetInfo *result, Found *found, int count)
+return_distribution(ReturnSetInfo *result, Found *found, int count)
 {
 	int64 all = 0;
 	bool nulls[3] = {false};
@@ -258,7 +279,7 @@ put_distribution(ReturnSetInfo *result, Found *found, int count)
 	}
 }
 
-/* Candidates and people of each class that is known. */
+/* Return the candidates and the people of each class that is known. */
 static Found *
 link_people(Linkage *linkage)
 {
@@ -281,6 +302,10 @@ link_people(Linkage *linkage)
 	return found;
 }
 
+/*
+ * Link the relations that the arguments name, and return the candidates and the people of
+ * each known class.
+ */
 static Found *
 link_relations(FunctionCallInfo fcinfo, Linkage *linkage)
 {
@@ -306,18 +331,18 @@ link_relations(FunctionCallInfo fcinfo, Linkage *linkage)
 	return found;
 }
 
-/* linkage(view, external, columns) */
+/* Return how many people have how many candidates: linkage(view, external, columns). */
 Datum
 kanon_linkage(PG_FUNCTION_ARGS)
 {
 	Linkage linkage = {0};
 	Found *found = link_relations(fcinfo, &linkage);
 
-	put_distribution((ReturnSetInfo *) fcinfo->resultinfo, found, linkage.known->count);
+	return_distribution((ReturnSetInfo *) fcinfo->resultinfo, found, linkage.known->count);
 	return (Datum) 0;
 }
 
-/* linked_groups(view, external, columns): the same from the other side */
+/* Return the rows and the population of each published group: linked_groups(view, external, columns). */
 Datum
 kanon_linked_groups(PG_FUNCTION_ARGS)
 {

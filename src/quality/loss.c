@@ -1,11 +1,11 @@
 /*
  * loss.c
- *		How much a published value leaves open: the normalized certainty penalty.
+ *		The loss of a published value: the normalized certainty penalty.
  *
- * A single value loses nothing, everything loses all.  Between them an interval
- * counts by its share of the column's range, a node by its share of the
- * hierarchy's leaves, a masked code by the share of the column's values that it
- * may stand for; as kanon.release_quality does for releases.
+ * A single value loses nothing; the value that covers everything loses all.  In between,
+ * an interval counts with its share of the column's range, a node with its share of the
+ * hierarchy's leaves, and a masked code with the share of the column's values that it may
+ * stand for; as in kanon.release_quality.
  */
 #include "base/kanon.h"
 
@@ -21,7 +21,10 @@
 #include "hierarchy/tree.h"
 #include "recode/dictionary.h"
 
-/* From the least to the greatest number or date of a column. */
+/*
+ * Return the difference of the greatest and the least number or date of a column; 0 if it
+ * has fewer than two.
+ */
 static double
 column_range(const Dictionary *raw)
 {
@@ -43,6 +46,7 @@ column_range(const Dictionary *raw)
 	return greatest > least ? greatest - least : 0;
 }
 
+/* Return the share of the range that an interval covers. */
 static double
 share_of_range(const GenView *view, double range)
 {
@@ -53,6 +57,7 @@ share_of_range(const GenView *view, double range)
 	return Min(1, (gen_double_bound(view, true) - gen_double_bound(view, false)) / range);
 }
 
+/* Return the share of a hierarchy's leaves that a node covers; 0 if it is a leaf or unknown. */
 static double
 share_of_leaves(const GenView *view, const Dgh *dgh)
 {
@@ -63,7 +68,10 @@ share_of_leaves(const GenView *view, const Dgh *dgh)
 	return (double) (view->hi - view->lo) / dgh->tree->nleaves;
 }
 
-/* Codes of the column that begin like a masked one, and are as long. */
+/*
+ * Return the share of the column's values that a masked code may stand for: values of its
+ * length that begin with its visible part.
+ */
 static double
 share_of_codes(const GenView *view, const Dictionary *raw)
 {
@@ -84,7 +92,7 @@ share_of_codes(const GenView *view, const Dictionary *raw)
 	return (double) count / Max(raw->levels[0].ncodes - 1, 1);
 }
 
-/* Per code of what a quasi-identifier is published as. */
+/* Return the loss of each published value of a quasi-identifier, by code. */
 double *
 loss_of_values(const Tally *tally, int column)
 {

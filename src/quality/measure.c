@@ -1,6 +1,9 @@
 /*
- * measure.c
- *		kanon.quality and kanon.tally.
+ * measure_view.c
+ *		kanon.quality and kanon.tally: the measures of an anonymization view.
+ *
+ * Both read pairs of published and raw rows once, put them into classes (tally.c), and
+ * derive all measures from the classes.
  */
 #include "base/kanon.h"
 
@@ -24,15 +27,16 @@
 PG_FUNCTION_INFO_V1(kanon_quality);
 PG_FUNCTION_INFO_V1(kanon_tally);
 
-/* Both of what is done with a row. */
+/* The two receivers of each pair. */
 typedef struct Measuring
 {
 	Tally *tally;
-	Answers *answers; /* null: nothing was asked */
+	Answers *answers; /* NULL if no condition was given */
 } Measuring;
 
+/* Hand a pair to the tally and to the condition: a PairReceiver. */
 static void
-measure_row(void *arg, const Pair *pair)
+measure_pair(void *arg, const Pair *pair)
 {
 	Measuring *measuring = arg;
 
@@ -41,7 +45,7 @@ measure_row(void *arg, const Pair *pair)
 		answers_add(measuring->answers, pair);
 }
 
-/* What the tally looks at. */
+/* Return the columns that the tally reads: all that have a role. */
 static Bitmapset *
 tallied_columns(const AView *aview)
 {
@@ -57,8 +61,9 @@ tallied_columns(const AView *aview)
 	return columns;
 }
 
+/* Read the pairs of a view into a tally and, if there is a condition, into its answers; return the tally. */
 static Tally *
-measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
+measure_view(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 {
 	Measuring measuring = {.tally = tally_create(aview), .answers = answers};
 	Bitmapset *columns = tallied_columns(aview);
@@ -67,19 +72,20 @@ measure(FunctionCallInfo fcinfo, AView *aview, Answers *answers)
 	progress_phase(PHASE_READING, 0);
 	if (answers)
 		columns = bms_union(columns, answers->columns);
-	pairs_read(aview, columns, measure_row, &measuring);
+	pairs_read(aview, columns, measure_pair, &measuring);
 	tally_finish(measuring.tally);
 	progress_end();
 	return measuring.tally;
 }
 
-/* The average over all rows and quasi-identifiers. */
+/* Return the average loss over all rows and quasi-identifiers. */
 static double
-penalty(const Tally *tally)
+mean_loss(const Tally *tally)
 {
 	const AView *aview = tally->aview;
 	double sum = 0;
 
+	Assert(tally->nrows > 0 && aview->nquasi > 0);
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		double *loss = loss_of_values(tally, aview->quasi[i]);
@@ -106,16 +112,18 @@ enum QualityColumn
 	QUALITY_COLUMNS
 };
 
+/* Measures of the sizes of groups. */
 typedef struct Sizes
 {
-	int64 published;
+	int64 published; /* rows */
 	int64 groups;
-	int64 people; /* in all groups, those in several as often */
-	int64 least;
-	double dm;
-	double k_deviation;
+	int64 people; /* the sum over groups: a person in two groups counts twice */
+	int64 least;  /* people in the smallest group */
+	double dm;	  /* discernibility: the sum over rows of the rows they look like */
+	double k_deviation; /* the sum over published rows of the people in their group beyond k */
 } Sizes;
 
+/* Measure the sizes of the groups. */
 static void
 sum_sizes(const Tally *tally, Sizes *sizes)
 {
@@ -126,12 +134,12 @@ sum_sizes(const Tally *tally, Sizes *sizes)
 		const ShownClass *class = &tally->shown_classes[i];
 		Fate fate = tally_fate(tally, i);
 
-		/* A suppressed row could be any row at all. */
+		/* A suppressed row may be any row of the source. */
 		sizes->dm += (double) class->rows * (fate == FATE_SUPPRESSED ? tally->nrows : class->rows);
 		if (fate == FATE_SUPPRESSED)
 			continue;
 		sizes->published += class->rows;
-		/* Whoever has chosen to be in no group is in none. */
+		/* A row whose owner chose a k below 2 is in no group. */
 		if (fate == FATE_OPEN && tally->aview->profile)
 			continue;
 		sizes->groups++;
@@ -141,6 +149,7 @@ sum_sizes(const Tally *tally, Sizes *sizes)
 	}
 }
 
+/* Return the measures as a row of kanon.quality. */
 static Datum
 quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 {
@@ -160,7 +169,7 @@ quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 	values[QUALITY_AVG_GROUP] = Float8GetDatum((double) sizes.people / Max(sizes.groups, 1));
 	nulls[QUALITY_MIN_GROUP] = nulls[QUALITY_AVG_GROUP] = sizes.groups == 0;
 	nulls[QUALITY_NCP] = tally->nrows == 0 || tally->aview->nquasi == 0;
-	values[QUALITY_NCP] = Float8GetDatum(nulls[QUALITY_NCP] ? 0 : penalty(tally));
+	values[QUALITY_NCP] = Float8GetDatum(nulls[QUALITY_NCP] ? 0 : mean_loss(tally));
 	values[QUALITY_DM] = Float8GetDatum(sizes.dm);
 	values[QUALITY_K_DEVIATION] = Float8GetDatum(sizes.k_deviation);
 	nulls[QUALITY_PRECISION] = answers == NULL || answers->answered == 0;
@@ -172,7 +181,7 @@ quality_row(FunctionCallInfo fcinfo, const Tally *tally, const Answers *answers)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* quality(view, predicate) */
+/* Measure a view and, if a predicate is given, the answers to it: quality(view, predicate). */
 Datum
 kanon_quality(PG_FUNCTION_ARGS)
 {
@@ -184,11 +193,11 @@ kanon_quality(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	aview = quality_load(PG_GETARG_OID(0));
-	/* The predicate meets values of the owner's types, and their operators. */
+	/* The predicate calls operators of the owner's types. */
 	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	if (!PG_ARGISNULL(1))
 		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	tally = measure(fcinfo, aview, answers);
+	tally = measure_view(fcinfo, aview, answers);
 	if (answers)
 		answers_finish(answers);
 	as_owner_end(&scope);
@@ -210,6 +219,7 @@ enum TallyColumn
 	TALLY_COLUMNS
 };
 
+/* Return the published quasi-identifiers of a class as an array. values and nulls are work space. */
 static Datum
 class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 {
@@ -227,8 +237,9 @@ class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 											  TYPALIGN_INT));
 }
 
+/* Return a row of kanon.tally for each class of published rows. */
 static void
-put_classes(ReturnSetInfo *result, const Tally *tally)
+return_classes(ReturnSetInfo *result, const Tally *tally)
 {
 	static const char *const fates[] = {
 		[FATE_GROUP] = "group", [FATE_SUPPRESSED] = "suppressed", [FATE_OPEN] = "open"};
@@ -263,8 +274,9 @@ put_classes(ReturnSetInfo *result, const Tally *tally)
 	}
 }
 
+/* Return a row of kanon.tally for each raw value of a column. */
 static void
-put_values(ReturnSetInfo *result, const Tally *tally, int column)
+return_values(ReturnSetInfo *result, const Tally *tally, int column)
 {
 	const Dictionary *raw = tally->raw[column];
 	NameData name;
@@ -300,7 +312,10 @@ put_values(ReturnSetInfo *result, const Tally *tally, int column)
 	}
 }
 
-/* tally(view): classes of published rows, then values of quasi-identifiers and sensitive columns */
+/*
+ * Return the classes of published rows, then the values of quasi-identifiers and sensitive
+ * columns: tally(view).
+ */
 Datum
 kanon_tally(PG_FUNCTION_ARGS)
 {
@@ -309,12 +324,12 @@ kanon_tally(PG_FUNCTION_ARGS)
 	Tally *tally;
 
 	kanon_materialize(fcinfo);
-	tally = measure(fcinfo, aview, NULL);
-	put_classes(result, tally);
+	tally = measure_view(fcinfo, aview, NULL);
+	return_classes(result, tally);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		if (tally->raw[i])
-			put_values(result, tally, i);
+			return_values(result, tally, i);
 	}
 	return (Datum) 0;
 }

@@ -1,6 +1,10 @@
 /*
  * pairs.c
- *		Rows of an A-view's source beside what is published of them.
+ *		Pairs: the rows of a source beside the rows that are published of them.
+ *
+ * A logical view is anonymized as a query reads it, and each published row is paired with
+ * the source's row that it was made from.  The rows of a materialized view are read with
+ * their stored raw values; those that wait for a group count as suppressed.
  */
 #include "base/kanon.h"
 
@@ -22,7 +26,10 @@
 #include "recode/recode.h"
 #include "source/source.h"
 
-/* The definition of a view, for who may look behind it: its owner. */
+/*
+ * Return the definition of a view; raise an error unless the current role owns it, and so
+ * may see the source.
+ */
 AView *
 quality_load(Oid view)
 {
@@ -33,9 +40,9 @@ quality_load(Oid view)
 	return aview_load(id);
 }
 
-/* Adds the row that was published last, as it is. */
+/* Add to a pair the source's row that the row source published last, its fate and its owner's k. */
 static void
-add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonymizer, Pair *pair)
+pair_add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonymizer, Pair *pair)
 {
 	const Cell *cell;
 	TupleTableSlot *slot = anonymize_first_current(rows, &cell);
@@ -53,29 +60,32 @@ add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *anonym
 	pair->k = anonymizer_recoder(anonymizer)->personal ? anonymizer_row(anonymizer)->k : aview->k;
 }
 
-/* What goes with reading rows, wherever they come from. */
+/* The state of reading the rows of a view. */
 typedef struct Reading
 {
 	AView *aview;
-	const Bitmapset *columns;
+	const Bitmapset *columns; /* columns of the view to read */
 	PairReceiver receive;
 	void *arg;
-	MemoryContext row; /* reset after each */
-	Pair pair;
-	int64 done;
+	MemoryContext row; /* reset after each row */
+	Pair pair;		   /* the present row */
+	int64 done;		   /* rows handed to the receiver */
 } Reading;
 
+/* Hand the present pair to the receiver, and free its values. */
 static void
-hand_on(Reading *reading)
+pair_done(Reading *reading)
 {
+	Assert(reading->pair.fate == FATE_GROUP || reading->pair.fate == FATE_SUPPRESSED || reading->pair.fate == FATE_OPEN);
 	reading->receive(reading->arg, &reading->pair);
 	MemoryContextReset(reading->row);
 	if (++reading->done % 10000 == 0)
 		progress_done(reading->done);
 }
 
+/* Read the pairs of a logical view. */
 static void
-read_logical(Reading *reading)
+pairs_read_logical(Reading *reading)
 {
 	RowRequest request = {.aview = reading->aview, .wanted = reading->columns, .snapshot = GetActiveSnapshot()};
 	AnonymizeFirst *rows = anonymize_first_start_with_source(&request);
@@ -90,14 +100,15 @@ read_logical(Reading *reading)
 		MemoryContextSwitchTo(old);
 		if (!found)
 			break;
-		add_raw(reading->aview, rows, anonymize_first_anonymizer(rows), &reading->pair);
-		hand_on(reading);
+		pair_add_raw(reading->aview, rows, anonymize_first_anonymizer(rows), &reading->pair);
+		pair_done(reading);
 	}
 	row_source_end(source);
 }
 
+/* Read the pairs of the rows that a materialized view publishes. */
 static void
-read_stored(Reading *reading)
+pairs_read_stored(Reading *reading)
 {
 	int ncolumns = reading->aview->ncolumns;
 	Pair *pair = &reading->pair;
@@ -118,14 +129,17 @@ read_stored(Reading *reading)
 		stored_rows_raw(rows, pair->values + ncolumns, pair->nulls + ncolumns);
 		pair->fate = stored_rows_alone(rows) ? FATE_OPEN : FATE_GROUP;
 		pair->k = stored_rows_k(rows);
-		hand_on(reading);
+		pair_done(reading);
 	}
 	row_source_end(source);
 }
 
-/* Rows that wait are what a logical view suppresses. */
+/*
+ * Read the pairs of the rows of a materialized view that wait for a group: a logical view
+ * would suppress them.
+ */
 static void
-read_waiting(Reading *reading)
+pairs_read_waiting(Reading *reading)
 {
 	AView *aview = reading->aview;
 	Pair *pair = &reading->pair;
@@ -154,12 +168,12 @@ read_waiting(Reading *reading)
 		slot_getallattrs(slot);
 		memcpy(pair->values + aview->ncolumns, slot->tts_values, aview->ncolumns * sizeof(Datum));
 		memcpy(pair->nulls + aview->ncolumns, slot->tts_isnull, aview->ncolumns * sizeof(bool));
-		hand_on(reading);
+		pair_done(reading);
 	}
 	source_end(run);
 }
 
-/* Reads the source as the view's owner: the code in it is the owner's. */
+/* Read the pairs of a view, with the rights of its owner, whose code is in the source. */
 void
 pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg)
 {
@@ -177,11 +191,11 @@ pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *a
 	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
 	if (aview->materialized)
 	{
-		read_stored(&reading);
-		read_waiting(&reading);
+		pairs_read_stored(&reading);
+		pairs_read_waiting(&reading);
 	}
 	else
-		read_logical(&reading);
+		pairs_read_logical(&reading);
 	as_owner_end(&scope);
 	MemoryContextDelete(reading.row);
 }

@@ -1,10 +1,11 @@
 /*
  * quality.h
- *		What an A-view publishes beside what it hides: for its owner only.
+ *		The quality of an anonymization view: its published rows beside the raw ones,
+ *		for its owner only.
  *
- * All measures come from one pass over the source, in which each row is seen as
- * it is and as it is published (pairs.c).  The pass puts rows into classes: those
- * that look alike in the quasi-identifiers, before and after (tally.c).
+ * All measures come from one pass over the source, in which each row is seen as it is and
+ * as it is published (pairs.c). The pass puts rows into classes by their
+ * quasi-identifiers, before and after anonymization (tally.c).
  */
 #ifndef KANON_QUALITY_H
 #define KANON_QUALITY_H
@@ -15,31 +16,31 @@
 #include "base/interner.h"
 #include "recode/dictionary.h"
 
-/* What became of a row. */
+/* How a row is published. */
 typedef enum Fate
 {
-	FATE_GROUP,
-	FATE_SUPPRESSED,
-	FATE_OPEN /* its k, the view's or its owner's, is below 2: it is in no group */
+	FATE_GROUP,		 /* with its group */
+	FATE_SUPPRESSED, /* without its values: there is no group for it */
+	FATE_OPEN		 /* as it is, in no group: its k, the view's or its owner's, is below 2 */
 } Fate;
 
-/*
- * One row of the source: columns of the view as they are published, then the
- * same columns as they are.
- */
+/* One row of the source: the columns of the view as published, then the same columns raw. */
 typedef struct Pair
 {
-	Datum *values;
+	Datum *values; /* 2 * ncolumns, valid until the receiver returns */
 	bool *nulls;
 	Fate fate;
-	int k; /* that its owner asks for */
+	int k; /* the k of the view, or of the row's owner */
 } Pair;
 
+/* A function that is called for each pair. */
 typedef void (*PairReceiver)(void *arg, const Pair *pair);
 
 /* pairs.c */
+
+/* Return the definition of a view; raise an error unless the current role owns it. */
 extern AView *quality_load(Oid view);
-/* columns: of the view */
+/* Read the pairs of a view, with the values of some of its columns. */
 extern void pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg);
 
 /* Rows that are published alike in all quasi-identifiers. */
@@ -47,52 +48,57 @@ typedef struct ShownClass
 {
 	int64 rows;
 	int64 people;
-	int64 raw_classes; /* that it is made of */
-	int64 raw_alone;   /* people in it who were alone in theirs */
-	double k;		   /* sum over its rows */
+	int64 raw_classes; /* raw classes whose first row is in it */
+	int64 raw_alone;   /* of these, classes of a single person */
+	double k;		   /* the sum of k over its rows */
 } ShownClass;
 
-/* Rows that are alike before. */
+/* Rows with equal raw quasi-identifiers. */
 typedef struct RawClass
 {
-	int32 person; /* the first one */
-	int32 shown;
-	bool crowd; /* of more than one */
+	int32 person; /* of its first row */
+	int32 shown;  /* the shown class of its first row; -1 before that is known */
+	bool crowd;	  /* it has more than one person */
 } RawClass;
 
+/* Classes of rows, and what they are made of; all in one memory context. */
 typedef struct Tally
 {
 	const AView *aview;
 	int64 nrows;
 	bool count_rows; /* each row is a person */
 
-	Dictionary **raw; /* per quasi-identifier or sensitive column, else null */
-	int64 **raw_rows; /* per code */
-	int *raw_room;
-	Dictionary **shown; /* per quasi-identifier, else null */
+	/* Per column of the view. */
+	Dictionary **raw;	/* of raw values of quasi-identifiers and sensitive columns, else NULL */
+	int64 **raw_rows;	/* rows per code of raw */
+	int *raw_room;		/* codes that raw_rows has space for */
+	Dictionary **shown; /* of published values of quasi-identifiers, else NULL */
+	Dictionary **ids;	/* of identifiers, else NULL */
 
-	Interner *raw_index;
+	Interner *raw_index; /* of the codes of raw quasi-identifiers */
 	RawClass *raw_classes;
-	Interner *shown_index; /* of the fate and the codes of quasi-identifiers */
+	Interner *shown_index; /* of the fate and the codes of published quasi-identifiers */
 	ShownClass *shown_classes;
-
-	Dictionary **ids; /* per identifier, else null */
-	Interner *people;
-	Interner *memberships; /* class and person */
+	Interner *people;	   /* of the codes of identifiers; unused if count_rows */
+	Interner *memberships; /* of shown class and person; unused if count_rows */
 
 	int32 *codes; /* work space */
 } Tally;
 
 /* tally.c */
-extern Tally *tally_create(const AView *aview);
-extern void tally_add(Tally *tally, const Pair *pair);
-extern void tally_finish(Tally *tally);
 
+/* Create an empty tally in the current memory context. */
+extern Tally *tally_create(const AView *aview);
+/* Count a row. */
+extern void tally_add(Tally *tally, const Pair *pair);
+/* Complete the classes, after the last row. */
+extern void tally_finish(Tally *tally);
+/* Return the fate of the rows of a shown class. */
 extern Fate tally_fate(const Tally *tally, int class);
-/* The codes of what a class shows in its quasi-identifiers. */
+/* Return the codes of a shown class's quasi-identifiers. */
 extern const int32 *tally_shown_codes(const Tally *tally, int class);
 
-/* loss.c: of a published value, from 0 to 1 */
+/* loss.c: return the loss of each published value of a quasi-identifier, by code, from 0 to 1 */
 extern double *loss_of_values(const Tally *tally, int column);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * relation.c
- *		Who may look at a relation by classes, and the parts of such queries.
+ *		The checks before a relation is read by classes, and the parts of the queries
+ *		that read it.
  */
 #include "base/kanon.h"
 
@@ -31,9 +32,12 @@
 
 static void check_purpose_of(Oid view);
 
-/* Rows that the caller may not see must not be counted for him. */
+/*
+ * Raise an error unless a relation has rows and the caller may see all of them: hidden
+ * rows must not be counted for the caller.
+ */
 static void
-check_rows(Relation rel)
+check_all_visible(Relation rel)
 {
 	switch (rel->rd_rel->relkind)
 	{
@@ -53,13 +57,16 @@ check_rows(Relation rel)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("row-level security hides rows of \"%s\" from you", RelationGetRelationName(rel)),
-				 errhint("Its classes can be counted only by who sees all of its rows.")));
+				 errhint("Only a role that sees all of its rows can count its classes.")));
 }
 
 /*
- * An A-view with a profile is read for a purpose that the caller has to be
- * granted, not only the owner with whose rights it will be read; also below
- * other views.
+ * Check the purpose of each anonymization view below a query or range table entry: a tree
+ * walker.
+ *
+ * A view with a profile is read for a purpose that must be granted to the caller, and not
+ * only to the owner with whose rights the relation is read; also if it is below another
+ * view.
  */
 static bool
 check_purpose(Node *node, void *context)
@@ -79,6 +86,7 @@ check_purpose(Node *node, void *context)
 	return expression_tree_walker(node, check_purpose, context);
 }
 
+/* Check the purposes of a view and of the views below it. */
 static void
 check_purpose_of(Oid view)
 {
@@ -98,6 +106,7 @@ check_purpose_of(Oid view)
 	relation_close(rel, NoLock);
 }
 
+/* Return a column of a relation as SQL, and set its type; raise an error if the caller may not read it. */
 char *
 relation_column(const ClassedRelation *relation, const char *name, Oid *type)
 {
@@ -115,9 +124,13 @@ relation_column(const ClassedRelation *relation, const char *name, Oid *type)
 	return psprintf("r.%s", quote_identifier(name));
 }
 
-/* Everything in all columns, if each of them can show everything: such rows say nothing. */
+/*
+ * Add a column to the classes, and to the condition for suppressed rows: a row is
+ * suppressed if each column covers everything.  A column that cannot do so rules
+ * suppressed rows out.
+ */
 static void
-add_column(ClassedRelation *relation, const char *name, StringInfo suppressed)
+relation_add_column(ClassedRelation *relation, const char *name, StringInfo suppressed)
 {
 	Oid type;
 	char *column = relation_column(relation, name, &type);
@@ -131,6 +144,10 @@ add_column(ClassedRelation *relation, const char *name, StringInfo suppressed)
 	relation->list = relation->list ? psprintf("%s, %s", relation->list, column) : column;
 }
 
+/*
+ * Check that the caller may read some columns of a relation, and return the parts of
+ * queries by their classes.
+ */
 ClassedRelation *
 relation_for_classes(Oid relid, ArrayType *names)
 {
@@ -146,7 +163,7 @@ relation_for_classes(Oid relid, ArrayType *names)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-	check_rows(rel);
+	check_all_visible(rel);
 	relation->relid = relid;
 	relation->owner = rel->rd_rel->relowner;
 	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
@@ -161,7 +178,7 @@ relation_for_classes(Oid relid, ArrayType *names)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("a name in quasi_ids is null")));
-		add_column(relation, TextDatumGetCString(values[i]), &suppressed);
+		relation_add_column(relation, TextDatumGetCString(values[i]), &suppressed);
 	}
 	if (count == 0)
 		ereport(ERROR,
@@ -172,7 +189,10 @@ relation_for_classes(Oid relid, ArrayType *names)
 	return relation;
 }
 
-/* Calls a function, in a context that is soon reset, for each row of a query. */
+/*
+ * Call a function for each row of a query.  It runs in a memory context that is reset
+ * after each batch of rows.
+ */
 void
 relation_visit(const char *query, RowFunction function, void *arg)
 {

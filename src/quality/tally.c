@@ -1,10 +1,10 @@
 /*
  * tally.c
- *		Rows put into classes, before and after.
+ *		Classes of rows, by their raw and by their published quasi-identifiers.
  *
- * Values become codes, and classes tuples of codes, so that a row costs a few
- * lookups.  Memory grows with the number of different rows, and of people where
- * one may have several rows.
+ * Values become codes, and classes tuples of codes, so that a row costs a few lookups.
+ * Memory grows with the number of different rows, and of people where a person may have
+ * several rows.
  */
 #include "base/kanon.h"
 
@@ -17,8 +17,9 @@
 #include "base/interner.h"
 #include "recode/dictionary.h"
 
+/* Create a dictionary for each column with one of two roles, of its published or of its raw values. */
 static Dictionary **
-dictionaries_for(const AView *aview, ColumnRole first, ColumnRole second, bool published)
+tally_dictionaries(const AView *aview, ColumnRole first, ColumnRole second, bool published)
 {
 	Dictionary **result = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 
@@ -33,8 +34,9 @@ dictionaries_for(const AView *aview, ColumnRole first, ColumnRole second, bool p
 	return result;
 }
 
+/* Return the number of columns that are identifiers. */
 static int
-count_ids(const AView *aview)
+count_id_columns(const AView *aview)
 {
 	int count = 0;
 
@@ -43,6 +45,7 @@ count_ids(const AView *aview)
 	return count;
 }
 
+/* Create an empty tally. */
 Tally *
 tally_create(const AView *aview)
 {
@@ -51,24 +54,26 @@ tally_create(const AView *aview)
 
 	tally->aview = aview;
 	tally->count_rows = aview_counts_rows(aview);
-	tally->raw = dictionaries_for(aview, ROLE_QUASI, ROLE_SENSITIVE, false);
+	tally->raw = tally_dictionaries(aview, ROLE_QUASI, ROLE_SENSITIVE, false);
 	tally->raw_rows = palloc0(columns * sizeof(int64 *));
 	tally->raw_room = palloc0(columns * sizeof(int));
-	tally->shown = dictionaries_for(aview, ROLE_QUASI, ROLE_QUASI, true);
-	tally->ids = dictionaries_for(aview, ROLE_ID, ROLE_ID, false);
+	tally->shown = tally_dictionaries(aview, ROLE_QUASI, ROLE_QUASI, true);
+	tally->ids = tally_dictionaries(aview, ROLE_ID, ROLE_ID, false);
 	tally->raw_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi);
 	tally->raw_classes = palloc(tally->raw_index->room * sizeof(RawClass));
 	tally->shown_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi + 1);
 	tally->shown_classes = palloc(tally->shown_index->room * sizeof(ShownClass));
-	tally->people = interner_create_tuples(CurrentMemoryContext, count_ids(aview));
+	tally->people = interner_create_tuples(CurrentMemoryContext, count_id_columns(aview));
 	tally->memberships = interner_create_tuples(CurrentMemoryContext, 2);
 	tally->codes = palloc0((columns + 1) * sizeof(int32));
 	return tally;
 }
 
+/* Count a row for a raw value of a column, given by its code. */
 static void
-count_value(Tally *tally, int column, int32 code)
+tally_value(Tally *tally, int column, int32 code)
 {
+	Assert(code >= 0);
 	if (code >= tally->raw_room[column])
 	{
 		int room = Max(64, 2 * code);
@@ -86,7 +91,11 @@ count_value(Tally *tally, int column, int32 code)
 	tally->raw_rows[column][code]++;
 }
 
-/* The number of the person whom a row is about. */
+/*
+ * Return the number of the person that a row is about: the row's own number if each row is
+ * a person.  In that case numbers repeat after 2^31 rows, and two rows of one class are
+ * taken for one person only if they are exactly so many rows apart.
+ */
 static int32
 find_person(Tally *tally, const Pair *pair)
 {
@@ -106,6 +115,7 @@ find_person(Tally *tally, const Pair *pair)
 	return interner_code(tally->people, tally->codes, &found);
 }
 
+/* Return the raw class of a row, and note whether it has more than one person. */
 static int32
 find_raw_class(Tally *tally, const Pair *pair, int32 person)
 {
@@ -121,7 +131,7 @@ find_raw_class(Tally *tally, const Pair *pair, int32 person)
 		int raw = aview->ncolumns + column;
 
 		tally->codes[i] = dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]);
-		count_value(tally, column, tally->codes[i]);
+		tally_value(tally, column, tally->codes[i]);
 	}
 	number = interner_code(index, tally->codes, &found);
 	if (room != index->room)
@@ -133,6 +143,7 @@ find_raw_class(Tally *tally, const Pair *pair, int32 person)
 	return number;
 }
 
+/* Return the shown class of a row. */
 static int32
 find_shown_class(Tally *tally, const Pair *pair)
 {
@@ -157,8 +168,9 @@ find_shown_class(Tally *tally, const Pair *pair)
 	return number;
 }
 
+/* Count the sensitive values of a row. */
 static void
-count_sensitive(Tally *tally, const Pair *pair)
+tally_sensitive(Tally *tally, const Pair *pair)
 {
 	const AView *aview = tally->aview;
 
@@ -167,10 +179,11 @@ count_sensitive(Tally *tally, const Pair *pair)
 		int raw = aview->ncolumns + column;
 
 		if (aview->columns[column].role == ROLE_SENSITIVE)
-			count_value(tally, column, dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]));
+			tally_value(tally, column, dictionary_code(tally->raw[column], pair->values[raw], pair->nulls[raw]));
 	}
 }
 
+/* Add a row to its classes. */
 void
 tally_add(Tally *tally, const Pair *pair)
 {
@@ -190,23 +203,25 @@ tally_add(Tally *tally, const Pair *pair)
 	class->people += !known;
 	if (tally->raw_classes[raw].shown < 0)
 		tally->raw_classes[raw].shown = shown;
-	count_sensitive(tally, pair);
+	tally_sensitive(tally, pair);
 	MemoryContextSwitchTo(old);
 }
 
+/* Return the fate of the rows of a shown class: the first code of its tuple. */
 Fate
 tally_fate(const Tally *tally, int class)
 {
 	return (Fate) interner_tuple(tally->shown_index, class)[0];
 }
 
+/* Return the codes of a shown class's quasi-identifiers. */
 const int32 *
 tally_shown_codes(const Tally *tally, int class)
 {
 	return interner_tuple(tally->shown_index, class) + 1;
 }
 
-/* Once all rows are in. */
+/* Count the raw classes that each shown class is made of. */
 void
 tally_finish(Tally *tally)
 {
@@ -214,6 +229,7 @@ tally_finish(Tally *tally)
 	{
 		ShownClass *class = &tally->shown_classes[tally->raw_classes[i].shown];
 
+		Assert(tally->raw_classes[i].shown >= 0 && tally->raw_classes[i].shown < tally->shown_index->count);
 		class->raw_classes++;
 		class->raw_alone += !tally->raw_classes[i].crowd;
 	}

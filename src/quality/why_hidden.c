@@ -1,6 +1,10 @@
 /*
  * why_hidden.c
- *		Why an owner's data are not shown as they are, for the view's owner.
+ *		kanon.why_hidden: the reasons why the values of a person are not shown as they
+ *		are, for the view's owner.
+ *
+ * The view is read like a query reads it, and each row of the source that has the given
+ * identifiers is compared with the row published of it, column by column.
  */
 #include "base/kanon.h"
 
@@ -25,18 +29,19 @@
 
 PG_FUNCTION_INFO_V1(kanon_why_hidden);
 
-/* Whose rows are asked about, and what is said about them. */
+/* The rows that are asked about, and where the reasons go. */
 typedef struct Question
 {
 	AView *aview;
 	Anonymizer *anonymizer;
-	Datum *ids; /* texts */
+	Datum *ids; /* the identifiers asked for, as texts, in the order of the view's identifiers */
 	ReturnSetInfo *result;
-	int64 rows;
+	int64 rows; /* found so far */
 } Question;
 
+/* Return a value as text. */
 static char *
-text_of(Oid type, Datum value)
+value_text(Oid type, Datum value)
 {
 	Oid output;
 	bool is_varlena;
@@ -45,7 +50,7 @@ text_of(Oid type, Datum value)
 	return OidOutputFunctionCall(output, value);
 }
 
-/* Is a row of the source about the person asked for? */
+/* Return true if a row of the source has the identifiers asked for. */
 static bool
 is_asked(const Question *question, TupleTableSlot *slot)
 {
@@ -58,14 +63,15 @@ is_asked(const Question *question, TupleTableSlot *slot)
 		char *asked = TextDatumGetCString(question->ids[i]);
 
 		if (slot->tts_isnull[place] ||
-			strcmp(text_of(question->aview->columns[ids[i]].source_type, slot->tts_values[place]), asked) != 0)
+			strcmp(value_text(question->aview->columns[ids[i]].source_type, slot->tts_values[place]), asked) != 0)
 			return false;
 	}
 	return true;
 }
 
+/* Return a row of kanon.why_hidden for a column; shown, reason and explanation may be NULL. */
 static void
-answer(Question *question, int column, const char *shown, const char *reason, const char *explanation)
+return_reason(Question *question, int column, const char *shown, const char *reason, const char *explanation)
 {
 	NameData name;
 	Datum values[5] = {Int64GetDatum(question->rows)};
@@ -79,15 +85,17 @@ answer(Question *question, int column, const char *shown, const char *reason, co
 	tuplestore_putvalues(question->result->setResult, question->result->setDesc, values, nulls);
 }
 
+/* Return true if a boolean column that holds a choice is true in a row. */
 static bool
-flag(const Question *question, TupleTableSlot *slot, int column)
+choice_is_set(const Question *question, TupleTableSlot *slot, int column)
 {
 	int place = anonymizer_layout(question->anonymizer)->place[column];
 
+	Assert(column >= 0 && place >= 0);
 	return !slot->tts_isnull[place] && DatumGetBool(slot->tts_values[place]);
 }
 
-/* A column that the owner of the row does not let be shown; false if that is not why. */
+/* Return a reason if a column is hidden by a choice of its data owner; return false if it is not. */
 static bool
 explain_choice(Question *question, TupleTableSlot *slot, int column)
 {
@@ -96,19 +104,19 @@ explain_choice(Question *question, TupleTableSlot *slot, int column)
 
 	if (profile == NULL || (c->disclose < 0 && c->retain < 0))
 		return false;
-	if (!flag(question, slot, profile->found))
-		answer(question, column, NULL, "no choice",
+	if (!choice_is_set(question, slot, profile->found))
+		return_reason(question, column, NULL, "no choice",
 			   psprintf("there are no choices for purpose \"%s\" and recipient \"%s\"", profile->purpose, profile->recipient));
-	else if (c->disclose >= 0 && !flag(question, slot, c->disclose))
-		answer(question, column, NULL, "opted out", "the data owner does not disclose it");
-	else if (c->retain >= 0 && !flag(question, slot, c->retain))
-		answer(question, column, NULL, "expired", "its retention has ended, or the data owner never agreed to one");
+	else if (c->disclose >= 0 && !choice_is_set(question, slot, c->disclose))
+		return_reason(question, column, NULL, "opted out", "the data owner does not disclose it");
+	else if (c->retain >= 0 && !choice_is_set(question, slot, c->retain))
+		return_reason(question, column, NULL, "expired", "its retention has ended, or the data owner never agreed to one");
 	else
 		return false;
 	return true;
 }
 
-/* Why a column of a published row is as it is. */
+/* Return the reason why a column of a published row is as it is. */
 static void
 explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int column, const char *shown)
 {
@@ -117,24 +125,25 @@ explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int c
 	int k = anonymizer_row(question->anonymizer)->k;
 
 	if (slot->tts_isnull[place])
-		answer(question, column, shown, NULL, "there is no value");
-	else if (shown && strcmp(shown, text_of(c->source_type, slot->tts_values[place])) == 0)
-		answer(question, column, shown, NULL, "shown as it is");
+		return_reason(question, column, shown, NULL, "there is no value");
+	else if (shown && strcmp(shown, value_text(c->source_type, slot->tts_values[place])) == 0)
+		return_reason(question, column, shown, NULL, "shown as it is");
 	else if (explain_choice(question, slot, column))
 		;
 	else if (c->role == ROLE_ID && shown == NULL)
-		answer(question, column, NULL, "k", psprintf("the data owner's k is %d: identifiers are shown only if it is 0", k));
+		return_reason(question, column, NULL, "k", psprintf("the data owner's k is %d: identifiers are shown only if it is 0", k));
 	else if (cell && cell->suppressed && c->role != ROLE_OTHER)
-		answer(question, column, shown, "suppressed",
+		return_reason(question, column, shown, "suppressed",
 			   psprintf("no group with enough other people was found; the data owner's k is %d", k));
 	else if (c->role == ROLE_QUASI && cell)
-		answer(question, column, shown, "k", psprintf("generalized until its group shares it; the data owner's k is %d", k));
+		return_reason(question, column, shown, "k", psprintf("generalized until its group shares it; the data owner's k is %d", k));
 	else if (c->role == ROLE_SENSITIVE && c->level >= 0)
-		answer(question, column, shown, "level", "generalized to the level that the data owner has chosen");
+		return_reason(question, column, shown, "level", "generalized to the level that the data owner has chosen");
 	else
-		answer(question, column, shown, NULL, "shown as it is");
+		return_reason(question, column, shown, NULL, "shown as it is");
 }
 
+/* Return the reasons for all columns of a published row. */
 static void
 explain_row(Question *question, TupleTableSlot *slot, const Cell *cell, Datum *values, bool *nulls)
 {
@@ -142,10 +151,10 @@ explain_row(Question *question, TupleTableSlot *slot, const Cell *cell, Datum *v
 
 	question->rows++;
 	for (int i = 0; i < aview->ncolumns; i++)
-		explain_column(question, slot, cell, i, nulls[i] ? NULL : text_of(aview_column_type(aview, i), values[i]));
+		explain_column(question, slot, cell, i, nulls[i] ? NULL : value_text(aview_column_type(aview, i), values[i]));
 }
 
-/* Rows that are not published at all. */
+/* Return the reasons for rows that are not published at all. */
 static void
 explain_missing(Question *question)
 {
@@ -162,12 +171,13 @@ explain_missing(Question *question)
 			continue;
 		question->rows++;
 		for (int i = 0; i < question->aview->ncolumns; i++)
-			answer(question, i, NULL, flag(question, slot, question->aview->profile->found) ? "k" : "no choice",
+			return_reason(question, i, NULL, choice_is_set(question, slot, question->aview->profile->found) ? "k" : "no choice",
 				   "the row is not shown: the data owner has chosen no k, and the view has none");
 	}
 	source_end(run);
 }
 
+/* Return the reasons for all rows that are asked about. */
 static void
 explain_rows(Question *question)
 {
@@ -193,9 +203,12 @@ explain_rows(Question *question)
 	row_source_end(source);
 }
 
-/* The values of the identifiers, as texts. */
+/*
+ * Return the identifiers asked for, as texts; raise an error unless there is one, not
+ * null, for each identifier of the view.
+ */
 static Datum *
-read_ids(const AView *aview, ArrayType *array)
+read_asked_ids(const AView *aview, ArrayType *array)
 {
 	Datum *ids;
 	bool *nulls;
@@ -223,7 +236,10 @@ read_ids(const AView *aview, ArrayType *array)
 	return ids;
 }
 
-/* why_hidden(view, VARIADIC identifiers) -> (row, column, shown, reason, explanation) */
+/*
+ * Return the reasons why values of a person are hidden: why_hidden(view, VARIADIC
+ * identifiers) -> (row, column, shown, reason, explanation).
+ */
 Datum
 kanon_why_hidden(PG_FUNCTION_ARGS)
 {
@@ -236,9 +252,9 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	question.aview = aview_load(id);
 	aview_check_logical(question.aview);
-	question.ids = read_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
+	question.ids = read_asked_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
-	/* The source's functions are its owner's, whoever asks. */
+	/* The source calls functions with the rights of the view's owner. */
 	as_owner_start(&scope, question.aview->owner, SECURITY_RESTRICTED_OPERATION);
 	explain_rows(&question);
 	as_owner_end(&scope);

@@ -1,13 +1,13 @@
 /*
  * celltree.c
- *		Cells as boxes of a tree.
+ *		A tree of boxes as a nesting of cells.
  *
- * A place is the number of a box.  The deepest boxes are complete at step 0, those
- * around them at step 1, and so on to the whole space at the last step.  What is
- * not published in a box goes on to the box around it.
+ * A place is the number of a box.  The deepest boxes are complete at step 0, the boxes
+ * around them at step 1, and so on to the whole space at the last step.  Classes that are
+ * not published in a box go on to the box around it.
  *
- * Bounds are compared once: a column's bounds are put in order, and a value is
- * from then on its rank among them.
+ * Values are compared with bounds only once: a column's bounds are sorted, and from then
+ * on a value is its rank among them.
  */
 #include "base/kanon.h"
 
@@ -21,28 +21,31 @@
 #include "recode/order.h"
 #include "recode/recode.h"
 
-/* The bounds of a column in order.  A value's rank is odd where it is one of them: 2 * place + 1. */
+/*
+ * The bounds of a column, in ascending order.  The rank of a value is twice the number of
+ * bounds below it, plus one if the value is itself a bound.
+ */
 typedef struct BoundList
 {
 	int count;
 	OrderedValue *values;
-	int32 *ranks; /* of the dictionary's codes; -1: not known yet */
+	int32 *ranks; /* per code of the dictionary, for the first nranks codes */
 	int nranks;
 } BoundList;
 
-/* A bound by its text: many boxes share one. */
+/* A bound, found by its text: many boxes share one. */
 typedef struct BoundEntry
 {
 	const char *text;
 	OrderedValue value;
 } BoundEntry;
 
-/* NULL is behind all others, and has no text. */
+/* The rank of NULL, which is behind all other values and has no text. */
 #define NULL_RANK PG_INT32_MAX
 
-/* Among the bounds: how many are smaller, twice, and one more if it is one of them. */
+/* Return the rank of a value among the bounds of its column. */
 static int32
-find_rank(const BoundList *list, const OrderedValue *value)
+celltree_find_rank(const BoundList *list, const OrderedValue *value)
 {
 	int lo = 0;
 	int hi = list->count;
@@ -64,6 +67,7 @@ find_rank(const BoundList *list, const OrderedValue *value)
 	return 2 * lo;
 }
 
+/* Find the ranks of all values that the dictionary has learned since the last call. */
 static void
 learn_ranks(CellTree *tree, BoundList *list, const Dictionary *dictionary)
 {
@@ -77,13 +81,15 @@ learn_ranks(CellTree *tree, BoundList *list, const Dictionary *dictionary)
 	{
 		OrderedValue value;
 
+		Assert(list->nranks < level->capacity);
 		order_value(dictionary, list->nranks == NULL_CODE ? (Datum) 0 : level->values[list->nranks], &value);
-		list->ranks[list->nranks] = find_rank(list, &value);
+		list->ranks[list->nranks] = celltree_find_rank(list, &value);
 		MemoryContextReset(tree->work);
 	}
 	MemoryContextSwitchTo(old);
 }
 
+/* Return the rank of the value that has a code in a column. */
 static inline int32
 rank_of(CellTree *tree, const Dictionary *dictionary, int column, int32 code)
 {
@@ -91,10 +97,11 @@ rank_of(CellTree *tree, const Dictionary *dictionary, int column, int32 code)
 
 	if (code >= list->nranks)
 		learn_ranks(tree, list, dictionary);
+	Assert(code >= 0 && code < list->nranks);
 	return list->ranks[code];
 }
 
-/* The box inside a box that holds a class; 0 if none does. */
+/* Return the first box inside a box that holds a class, or 0 if none does. */
 static int32
 box_inside(const Recoder *recoder, int32 box, const int32 *codes)
 {
@@ -111,8 +118,9 @@ box_inside(const Recoder *recoder, int32 box, const int32 *codes)
 	return 0;
 }
 
+/* Set the place of a class at a step: the deepest box of the step that holds it. */
 static void
-tree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *place)
+celltree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *place)
 {
 	int32 inside = 0;
 
@@ -127,21 +135,26 @@ tree_locate(const Recoder *recoder, int step, const int32 *codes, int32 *place)
 	*place = inside;
 }
 
+/* Move a place of the step before to a step: a box that is too deep becomes the box around it. */
 static void
-tree_climb(const Recoder *recoder, int step, int32 *place)
+celltree_climb(const Recoder *recoder, int step, int32 *place)
 {
 	const CellBox *box = &recoder->tree->boxes[*place];
 
+	Assert(*place >= 0 && *place < recoder->tree->nboxes);
+	Assert(box->depth <= recoder->nsteps - step + 1);
 	if (box->depth > recoder->nsteps - step)
 		*place = box->parent;
 }
 
+/* Return the step at which a box is complete: the classes of the boxes inside have come up by then. */
 static int
-tree_due(const Recoder *recoder, const int32 *place)
+celltree_due(const Recoder *recoder, const int32 *place)
 {
 	return recoder->nsteps - recoder->tree->boxes[*place].depth;
 }
 
+/* Return a bound from its text; a missing text is the bound NULL. */
 static OrderedValue
 read_bound(Dictionary *dictionary, const char *text)
 {
@@ -151,6 +164,7 @@ read_bound(Dictionary *dictionary, const char *text)
 	return value;
 }
 
+/* Return the smallest value that covers a box in the box's column. */
 static CellValue
 make_value(Dictionary *dictionary, const CellBox *box)
 {
@@ -163,7 +177,10 @@ make_value(Dictionary *dictionary, const CellBox *box)
 	};
 }
 
-/* The innermost box around it, or itself, that is smaller in the column says it. */
+/*
+ * Return the value of a column in a box.  It is set by the innermost box, from this one
+ * outwards, that is smaller in the column.
+ */
 static CellValue
 celltree_value(const Recoder *recoder, int step, const int32 *place, int column)
 {
@@ -185,13 +202,14 @@ celltree_value(const Recoder *recoder, int step, const int32 *place, int column)
 	return box->value;
 }
 
-const Nesting tree_nesting = {
-	.locate = tree_locate,
-	.climb = tree_climb,
-	.due = tree_due,
+static const Nesting celltree_nesting = {
+	.locate = celltree_locate,
+	.climb = celltree_climb,
+	.due = celltree_due,
 	.value = celltree_value,
 };
 
+/* Add a bound to a table, unless its text is there already. */
 static void
 collect_bound(Interner *table, Dictionary *dictionary, const char *text)
 {
@@ -205,13 +223,14 @@ collect_bound(Interner *table, Dictionary *dictionary, const char *text)
 		((BoundEntry *) interner_record(table, code))->value = read_bound(dictionary, text);
 }
 
+/* Compare two bounds, for qsort() and qunique(). */
 static int
 compare_bounds(const void *left, const void *right)
 {
 	return order_compare(left, right);
 }
 
-/* A column's bounds, in order; the same one may be there in several spellings. */
+/* Sort the bounds of a column, each once; a bound may be there in several spellings. */
 static void
 list_bounds(const Recoder *recoder, int column, Interner *table)
 {
@@ -232,6 +251,7 @@ list_bounds(const Recoder *recoder, int column, Interner *table)
 	list->count = qunique(list->values, list->count, sizeof(OrderedValue), compare_bounds);
 }
 
+/* Return the rank of a bound that is in the table. */
 static int32
 bound_rank(const BoundList *list, Interner *table, const char *text)
 {
@@ -240,9 +260,10 @@ bound_rank(const BoundList *list, Interner *table, const char *text)
 	if (text == NULL)
 		return NULL_RANK;
 	entry = interner_record(table, interner_find(table, &text));
-	return find_rank(list, &entry->value);
+	return celltree_find_rank(list, &entry->value);
 }
 
+/* Set the ranks between which the boxes that are smaller in a column lie. */
 static void
 rank_boxes(const Recoder *recoder, int column)
 {
@@ -263,7 +284,7 @@ rank_boxes(const Recoder *recoder, int column)
 	interner_free(table);
 }
 
-/* Puts the boxes into each other, in the order of their numbers. */
+/* Link the boxes to the boxes around them, in the order of their numbers, and return the depth of the deepest. */
 static int
 link_boxes(CellTree *tree)
 {
@@ -273,6 +294,7 @@ link_boxes(CellTree *tree)
 	{
 		CellBox *around = &tree->boxes[tree->boxes[i].parent];
 
+		Assert(tree->boxes[i].parent >= 0 && tree->boxes[i].parent < i);
 		tree->boxes[i].next = around->child;
 		around->child = i;
 	}
@@ -284,12 +306,13 @@ link_boxes(CellTree *tree)
 	return depth;
 }
 
+/* Set up a recoder's nesting, width and nsteps, and the tree's links and ranks. */
 void
-tree_prepare(Recoder *recoder)
+celltree_prepare(Recoder *recoder)
 {
 	CellTree *tree = recoder->tree;
 
-	recoder->nesting = &tree_nesting;
+	recoder->nesting = &celltree_nesting;
 	recoder->width = 1;
 	recoder->nsteps = link_boxes(tree);
 	tree->context = CurrentMemoryContext;

@@ -2,9 +2,9 @@
  * celltree.h
  *		A tree of nested boxes, each smaller in one column than the one around it.
  *
- * Box 0 is the whole space.  A class is in the deepest box on its way down: at
- * each box it goes on to the first box inside that holds its value.  A value that
- * none of them holds, since it was not there when the tree was made, stays.
+ * Box 0 is the whole space.  A class is in the deepest box on its way down: at each box
+ * it goes on to the first box inside that holds its value.  A class whose value none of
+ * these boxes holds, since the value was not there when the tree was made, stays.
  */
 #ifndef KANON_CELLTREE_H
 #define KANON_CELLTREE_H
@@ -13,30 +13,34 @@
 
 typedef struct CellBox
 {
+	/* As stored with the view. */
 	int32 parent;	/* the box around it, which has a smaller number */
-	int32 column;	/* in which it is smaller */
-	const char *lo; /* text forms of the least and the greatest value; null is NULL */
+	int32 column;	/* the column in which the box is smaller than its parent */
+	const char *lo; /* the text forms of the least and the greatest value; NULL stands for the value NULL */
 	const char *hi;
-	bool open; /* without hi itself */
+	bool open; /* the box does not hold hi itself */
 
-	/* Filled in by tree_prepare(). */
-	int32 depth;
-	int32 child; /* the first box inside; 0: none */
-	int32 next;	 /* the next one inside the same box; 0: none */
-	int32 lo_rank;
-	int32 hi_rank; /* the greatest inside */
-	bool value_known;
-	CellValue value; /* of its column */
+	/* Set by celltree_prepare(). */
+	int32 depth;   /* boxes around it */
+	int32 child;   /* the first box inside; 0: none */
+	int32 next;	   /* the next box inside the same parent; 0: none */
+	int32 lo_rank; /* the ranks of the least and the greatest value inside, among the column's bounds */
+	int32 hi_rank;
+	bool value_known; /* value is set; it is made when a row is first published in the box */
+	CellValue value;  /* the published value of the box's column */
 } CellBox;
 
 typedef struct CellTree
 {
-	MemoryContext context;
-	MemoryContext work;
+	MemoryContext context; /* owns the tree */
+	MemoryContext work;	   /* reset after each value that is ranked */
 	int nboxes;
 	CellBox *boxes;
 	struct BoundList *bounds; /* per column */
-	CellValue *roots;		  /* per column: what covers everything */
+	CellValue *roots;		  /* per column: the value that covers all others */
 } CellTree;
+
+/* Set up a recoder whose columns and tree are set: its nesting, width and nsteps, and the tree's links and ranks. */
+extern void celltree_prepare(Recoder *recoder);
 
 #endif

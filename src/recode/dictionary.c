@@ -1,6 +1,10 @@
 /*
  * dictionary.c
  *		Codes for the values of a column.
+ *
+ * A raw value is looked up by its bytes; that is all that most rows need.  At its first
+ * sight it becomes a generalized value, which gets the next code of level 0 unless an
+ * equal one has a code already, and so on at each level up to the root.
  */
 #include "base/kanon.h"
 
@@ -23,15 +27,15 @@
 #include "hierarchy/generalized.h"
 
 /*
- * A raw value: itself if it is passed by value, else its bytes.  The first and
- * last words of up to 16 bytes, together with their number, are the bytes, so
- * that most comparisons touch nothing but the key.
+ * A raw value: the datum if the type is passed by value, else its bytes.  Up to 16 bytes
+ * are determined by their first and last words and their number, so that most comparisons
+ * touch nothing but the key.
  */
 typedef struct RawKey
 {
 	uint64 first;
-	uint64 last;
-	const char *bytes; /* of longer ones */
+	uint64 last;	   /* combined with a hash of all bytes where they are more than 16 */
+	const char *bytes; /* compared where they are more than 16; NULL if passed by value */
 	uint32 size;
 } RawKey;
 
@@ -42,6 +46,7 @@ typedef struct RawEntry
 	char status;
 } RawEntry;
 
+/* Return true if two keys are of the same raw value. */
 static inline bool
 same_raw(const RawKey *a, const RawKey *b)
 {
@@ -50,6 +55,7 @@ same_raw(const RawKey *a, const RawKey *b)
 	return a->size <= 16 || memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
+/* Return a hash of a raw value. */
 static inline uint32
 hash_raw(const RawKey *key)
 {
@@ -70,6 +76,7 @@ hash_raw(const RawKey *key)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* The capacity of a new index of raw values. */
 #define FIRST_CODES 64
 
 /* Return the code of a generalized value on a level, or of NULL on level 0; *found is false if the code is new. */
@@ -79,6 +86,7 @@ intern_value(Dictionary *dictionary, int level_number, Datum value, bool *found)
 	DictionaryLevel *level = &dictionary->levels[level_number];
 	int32 code = interner_code(level->index, &value, found);
 
+	Assert(level_number >= 0 && level_number <= dictionary->height);
 	if (!*found)
 	{
 		if (level->index->room > level->capacity)
@@ -90,19 +98,21 @@ intern_value(Dictionary *dictionary, int level_number, Datum value, bool *found)
 	return code;
 }
 
+/* Return the value that covers all values of the column. */
 Datum
 dictionary_root(const Dictionary *dictionary)
 {
 	return dictionary->dgh ? dgh_root(dictionary->dgh) : gen_any(0);
 }
 
-/* Leads a new code to the root. */
+/* Link a new code of level 0 to the codes of its generalizations, up to the root. */
 static void
 add_ancestors(Dictionary *dictionary, int32 code, Datum value)
 {
 	bool at_root = false;
 	bool found = false;
 
+	Assert(code >= 0 && code < dictionary->levels[0].ncodes);
 	for (int height = 1; height <= dictionary->height && !found; height++)
 	{
 		Datum above;
@@ -118,6 +128,10 @@ add_ancestors(Dictionary *dictionary, int32 code, Datum value)
 	}
 }
 
+/*
+ * Return a dictionary for a column of a type, in the current memory context; dgh is the
+ * column's hierarchy, or NULL.
+ */
 Dictionary *
 dictionary_create(Oid type, Dgh *dgh)
 {
@@ -150,6 +164,7 @@ dictionary_create(Oid type, Dgh *dgh)
 	return dictionary;
 }
 
+/* Return a day, or the label of an infinite date. */
 static Datum
 day_value(DateADT day)
 {
@@ -158,6 +173,7 @@ day_value(DateADT day)
 	return gen_whole_interval(GEN_DATE, GEN_POINT, day, day);
 }
 
+/* Return the label of a value's text form. */
 static Datum
 text_value(Dictionary *dictionary, Datum value, uint8 flags)
 {
@@ -166,7 +182,10 @@ text_value(Dictionary *dictionary, Datum value, uint8 flags)
 	return gen_label(text, strlen(text), flags);
 }
 
-/* From the shortest digits that tell it from all others, whatever extra_float_digits says. */
+/*
+ * Return a floating-point number from the shortest digits that tell it from all others,
+ * so that the setting extra_float_digits does not matter.
+ */
 static Datum
 float_value(const char *decimal)
 {
@@ -177,7 +196,7 @@ float_value(const char *decimal)
 	return gen_label(decimal, strlen(decimal), 0);
 }
 
-/* A char(n): blanks at its end mean nothing, and no hierarchy's label has them. */
+/* Return the label of a char(n) without the blanks at its end: they mean nothing, and no hierarchy's label has them. */
 static Datum
 padded_value(BpChar *value)
 {
@@ -186,13 +205,14 @@ padded_value(BpChar *value)
 	return gen_label(text, bpchartruelen(text, VARSIZE_ANY_EXHDR(value)), GEN_FROM_TEXT);
 }
 
+/* Return a raw value as a generalized one that covers just this value. */
 static Datum
 level_zero_value(Dictionary *dictionary, Datum value)
 {
 	char decimal[DOUBLE_SHORTEST_DECIMAL_LEN];
 	int64 whole;
 
-	/* What another anonymization view published. */
+	/* Published by another anonymization view. */
 	if (dictionary->type == kanon_generalized_type())
 		return PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
 	switch (typekind_of_base(dictionary->type))
@@ -223,6 +243,7 @@ level_zero_value(Dictionary *dictionary, Datum value)
 	}
 }
 
+/* Return a raw value as a generalized one, in the hierarchy's own form. */
 Datum
 dictionary_value(Dictionary *dictionary, Datum value)
 {
@@ -232,8 +253,8 @@ dictionary_value(Dictionary *dictionary, Datum value)
 }
 
 /*
- * The same from the text form of such a value, without the type's input function:
- * that may be anyone's code.
+ * Return the same from the text form of a raw value, without the type's input function:
+ * any role may have written that.
  */
 Datum
 dictionary_read(Dictionary *dictionary, const char *text)
@@ -248,11 +269,13 @@ dictionary_read(Dictionary *dictionary, const char *text)
 		case TYPEKIND_INTEGER:
 		case TYPEKIND_NUMERIC:
 		case TYPEKIND_FLOAT:
-			raw = gen_parse_number(text, len, &number) ? gen_numeric_interval(GEN_POINT, number, number) : gen_label(text, len, 0);
+			raw = gen_parse_number(text, len, &number) ? gen_numeric_interval(GEN_POINT, number, number)
+													   : gen_label(text, len, 0);
 			break;
 		case TYPEKIND_DATE:
 		case TYPEKIND_TIMESTAMP:
-			raw = gen_parse_date(text, len, &day) ? gen_whole_interval(GEN_DATE, GEN_POINT, day, day) : gen_label(text, len, 0);
+			raw = gen_parse_date(text, len, &day) ? gen_whole_interval(GEN_DATE, GEN_POINT, day, day)
+												  : gen_label(text, len, 0);
 			break;
 		case TYPEKIND_PADDED:
 		case TYPEKIND_TEXT:
@@ -265,7 +288,7 @@ dictionary_read(Dictionary *dictionary, const char *text)
 	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 }
 
-/* The first and last words of some bytes, which overlap where they are few. */
+/* Set the first and last words of some bytes, which overlap where the bytes are few. */
 static inline void
 read_words(const char *bytes, uint32 size, RawKey *key)
 {
@@ -287,6 +310,7 @@ read_words(const char *bytes, uint32 size, RawKey *key)
 		key->first = (uint8) bytes[0] | (uint64) (uint8) bytes[size / 2] << 8 | (uint64) (uint8) bytes[size - 1] << 16;
 }
 
+/* Set the key of a raw value; it refers to the value's bytes. */
 static inline void
 read_key(const Dictionary *dictionary, Datum value, RawKey *key)
 {
@@ -315,9 +339,12 @@ read_key(const Dictionary *dictionary, Datum value, RawKey *key)
 		key->last ^= hash_bytes((const unsigned char *) key->bytes, key->size);
 }
 
-/* First sight of a value.  Different ones may generalize alike even at level 0. */
+/*
+ * Return a code for a raw value that is seen for the first time.  Different raw values may
+ * be one value even at level 0.
+ */
 static int32
-learn(Dictionary *dictionary, RawKey *key, Datum value)
+dictionary_learn(Dictionary *dictionary, RawKey *key, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(dictionary->work);
 	Datum generalized = dictionary_value(dictionary, value);
@@ -342,7 +369,7 @@ learn(Dictionary *dictionary, RawKey *key, Datum value)
 	return code;
 }
 
-/* The code of a raw value at level 0. */
+/* Return the code of a raw value at level 0. */
 int32
 dictionary_code(Dictionary *dictionary, Datum value, bool isnull)
 {
@@ -353,5 +380,5 @@ dictionary_code(Dictionary *dictionary, Datum value, bool isnull)
 		return NULL_CODE;
 	read_key(dictionary, value, &key);
 	entry = rawindex_lookup(dictionary->raw, key);
-	return entry ? entry->code : learn(dictionary, &key, value);
+	return entry ? entry->code : dictionary_learn(dictionary, &key, value);
 }

@@ -2,23 +2,25 @@
  * histogram.c
  *		Classes of equal rows.
  *
- * Memory grows with the number of classes and with k, never with rows: beyond the
- * largest k, and beyond l sensitive values where only l is asked for, a class
- * stops keeping more.
+ * Memory grows with the number of classes and with k, never with rows: a class keeps no
+ * more individuals than the largest k, and, where only l is asked for, no more than l + 1
+ * sensitive values.
  */
 #include "base/kanon.h"
 
-#include "recode/recode.h"
+#include "recode/histogram.h"
 
-#include "common/hashfn.h"
+#include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
+#include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
+#include "recode/recode.h"
 
 /*
- * Codes as one word, so that a lookup mostly touches nothing but the index.  Each
- * column has an equal share of the bits; where a code needs more, the word is a
- * hash, says so by its highest bit, and the codes themselves are compared, too.
+ * The codes of a class as one word, so that a lookup mostly touches nothing but the index.
+ * Each column has an equal share of the bits; where a code needs more, the word is a hash,
+ * its highest bit is set, and a lookup compares the codes themselves, too.
  */
 typedef uint64 Packed;
 
@@ -27,13 +29,14 @@ typedef uint64 Packed;
 
 typedef struct ClassEntry
 {
-	Packed packed; /* first: what is compared is found from its address */
+	Packed packed; /* first: histogram_same_codes() gets its address and reads class after it */
 	int32 class;
 	char status;
 } ClassEntry;
 
+/* Return a hash of codes, marked as one. */
 static Packed
-hash_codes(const int32 *codes, int count)
+histogram_hash_codes(const int32 *codes, int count)
 {
 	uint64 hash = 0;
 
@@ -42,6 +45,7 @@ hash_codes(const int32 *codes, int count)
 	return hash | UINT64CONST(1) << PACKED_BITS;
 }
 
+/* Return codes packed into one word, or their hash if they do not fit. */
 static inline Packed
 pack_codes(const int32 *codes, int count)
 {
@@ -51,12 +55,14 @@ pack_codes(const int32 *codes, int count)
 
 	for (int i = 0; i < count; i++)
 	{
+		Assert(codes[i] >= 0);
 		all |= (uint32) codes[i];
 		packed = packed << bits | (uint32) codes[i];
 	}
-	return all >> bits == 0 ? packed : hash_codes(codes, count);
+	return all >> bits == 0 ? packed : histogram_hash_codes(codes, count);
 }
 
+/* Return a hash of packed codes. */
 static inline uint32
 hash_packed(Packed packed)
 {
@@ -65,9 +71,9 @@ hash_packed(Packed packed)
 	return (uint32) (hash >> 32);
 }
 
-/* Is a key of the index that of histogram->wanted, which is given packed? */
+/* Return true if a key of the index is that of histogram->wanted, which is given packed. */
 static inline bool
-same_codes(const Histogram *histogram, const Packed *key, Packed packed)
+histogram_same_codes(const Histogram *histogram, const Packed *key, Packed packed)
 {
 	const ClassEntry *entry = (const ClassEntry *) key;
 	int width = histogram->recoder->ncolumns;
@@ -85,41 +91,45 @@ same_codes(const Histogram *histogram, const Packed *key, Packed packed)
 #define SH_KEY_TYPE Packed
 #define SH_KEY packed
 #define SH_HASH_KEY(tb, k) hash_packed(k)
-#define SH_EQUAL(tb, a, b) same_codes(HISTOGRAM(tb), &(a), b)
+#define SH_EQUAL(tb, a, b) histogram_same_codes(HISTOGRAM(tb), &(a), b)
 #define SH_SCOPE static inline
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* The capacity of a new histogram. */
 #define FIRST_CLASSES 256
 
+/* Return an array with room for count elements, which takes the place of the given one; that may be NULL. */
 static void *
-grow(void *array, int count, Size size)
+grow_array(void *array, int count, Size size)
 {
 	return array ? repalloc_huge(array, (Size) count * size) : palloc_extended((Size) count * size, MCXT_ALLOC_HUGE);
 }
 
+/* Make room for capacity classes in all arrays that the histogram keeps. */
 static void
-make_room(Histogram *histogram)
+histogram_make_room(Histogram *histogram)
 {
 	Recoder *recoder = histogram->recoder;
 	int capacity = histogram->capacity;
 
-	histogram->codes = grow(histogram->codes, capacity, recoder->ncolumns * sizeof(int32));
-	histogram->cells = grow(histogram->cells, capacity, sizeof(Cell *));
+	Assert(histogram->nclasses <= capacity);
+	histogram->codes = grow_array(histogram->codes, capacity, recoder->ncolumns * sizeof(int32));
+	histogram->cells = grow_array(histogram->cells, capacity, sizeof(Cell *));
 	if (histogram->rows)
-		histogram->rows = grow(histogram->rows, capacity, sizeof(int64));
+		histogram->rows = grow_array(histogram->rows, capacity, sizeof(int64));
 	if (histogram->k)
-		histogram->k = grow(histogram->k, capacity, sizeof(int));
+		histogram->k = grow_array(histogram->k, capacity, sizeof(int));
 	if (histogram->visible)
-		histogram->visible = grow(histogram->visible, capacity, sizeof(Bag));
+		histogram->visible = grow_array(histogram->visible, capacity, sizeof(Bag));
 	if (histogram->individuals)
-		histogram->individuals = grow(histogram->individuals, capacity, sizeof(Bag));
+		histogram->individuals = grow_array(histogram->individuals, capacity, sizeof(Bag));
 	if (histogram->sensitive)
-		histogram->sensitive = grow(histogram->sensitive, capacity, recoder->nsensitive * sizeof(Bag));
+		histogram->sensitive = grow_array(histogram->sensitive, capacity, recoder->nsensitive * sizeof(Bag));
 }
 
-/* A histogram in the current context; without counting it only tells classes apart. */
+/* Return an empty histogram in the current memory context; without counting, it only tells classes apart. */
 Histogram *
 histogram_create(Recoder *recoder, bool counting)
 {
@@ -141,11 +151,11 @@ histogram_create(Recoder *recoder, bool counting)
 		if (recoder->nsensitive > 0)
 			histogram->sensitive = palloc(sizeof(Bag));
 	}
-	make_room(histogram);
+	histogram_make_room(histogram);
 	return histogram;
 }
 
-/* The class of some codes, or -1. */
+/* Return the class that has these codes, or -1. */
 int
 histogram_find(Histogram *histogram, const int32 *codes)
 {
@@ -156,7 +166,7 @@ histogram_find(Histogram *histogram, const int32 *codes)
 	return entry ? entry->class : -1;
 }
 
-/* The class of some codes, made if it is new. */
+/* Return the class that has these codes, after adding it if it is new. */
 int
 histogram_class(Histogram *histogram, const int32 *codes)
 {
@@ -174,7 +184,7 @@ histogram_class(Histogram *histogram, const int32 *codes)
 	if (histogram->nclasses == histogram->capacity)
 	{
 		histogram->capacity *= 2;
-		make_room(histogram);
+		histogram_make_room(histogram);
 	}
 	class = entry->class = histogram->nclasses++;
 	memcpy(histogram->codes + (Size) class * width, codes, width * sizeof(int32));
@@ -192,7 +202,7 @@ histogram_class(Histogram *histogram, const int32 *codes)
 	return class;
 }
 
-/* Where a key is, or belongs. */
+/* Return the place of a key in a bag, or the place where it belongs. */
 static int
 bag_place(const Bag *bag, uint64 key)
 {
@@ -212,14 +222,15 @@ bag_place(const Bag *bag, uint64 key)
 }
 
 /*
- * Adds a key; a full bag (limit > 0) takes no new ones.  A count of zero says
- * that the bag keeps no counts.
+ * Add a key to a bag, whose arrays live in the given context.  A bag that has limit keys
+ * (limit > 0) takes no new ones.  A count of zero says that the bag keeps no counts.
  */
 static void
 bag_add(MemoryContext context, Bag *bag, uint64 key, int64 count, int limit)
 {
 	int place;
 
+	Assert(bag->size == 0 || (count > 0) == (bag->counts != NULL));
 	if (limit > 0 && bag->size >= limit)
 		return;
 	place = bag_place(bag, key);
@@ -236,9 +247,12 @@ bag_add(MemoryContext context, Bag *bag, uint64 key, int64 count, int limit)
 		bag->room = bag->room ? bag->room * 2 : 2;
 		bag->keys = bag->size ? repalloc(bag->keys, bag->room * sizeof(uint64)) : palloc(bag->room * sizeof(uint64));
 		if (count > 0)
-			bag->counts = bag->size ? repalloc(bag->counts, bag->room * sizeof(int64)) : palloc(bag->room * sizeof(int64));
+			bag->counts = bag->size ? repalloc(bag->counts, bag->room * sizeof(int64))
+									: palloc(bag->room * sizeof(int64));
 		MemoryContextSwitchTo(old);
 	}
+	Assert(place == bag->size || bag->keys[place] > key);
+	Assert(place == 0 || bag->keys[place - 1] < key);
 	memmove(bag->keys + place + 1, bag->keys + place, (bag->size - place) * sizeof(uint64));
 	bag->keys[place] = key;
 	if (bag->counts)
@@ -249,7 +263,7 @@ bag_add(MemoryContext context, Bag *bag, uint64 key, int64 count, int limit)
 	bag->size++;
 }
 
-/* Takes all of another bag in. */
+/* Add the keys of another bag, with their counts, in the current memory context; see bag_add() for limit. */
 void
 bag_merge(Bag *bag, const Bag *other, int limit)
 {
@@ -257,13 +271,14 @@ bag_merge(Bag *bag, const Bag *other, int limit)
 		bag_add(CurrentMemoryContext, bag, other->keys[i], other->counts ? other->counts[i] : 0, limit);
 }
 
-/* Returns the class of the row. */
+/* Count a row, and return its class. */
 int
 histogram_add(Histogram *histogram, const RecodeRow *row)
 {
 	Recoder *recoder = histogram->recoder;
 	int class = histogram_class(histogram, row->codes);
 
+	Assert(histogram->rows != NULL);
 	histogram->rows[class] += row->rows;
 	if (histogram->k)
 		histogram->k[class] = Max(histogram->k[class], row->k);
@@ -277,7 +292,7 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 	return class;
 }
 
-/* Takes a class of another histogram over, with all that is known of it. */
+/* Add a class of another histogram of the same recoder, with its counts and bags. */
 void
 histogram_take(Histogram *histogram, const Histogram *other, int class)
 {
@@ -285,6 +300,7 @@ histogram_take(Histogram *histogram, const Histogram *other, int class)
 	int taken = histogram_class(histogram, other->codes + (Size) class * recoder->ncolumns);
 	MemoryContext old = MemoryContextSwitchTo(histogram->context);
 
+	Assert(other->recoder == recoder && class >= 0 && class < other->nclasses);
 	histogram->rows[taken] += other->rows[class];
 	if (histogram->k)
 		histogram->k[taken] = Max(histogram->k[taken], other->k[class]);
@@ -296,14 +312,10 @@ histogram_take(Histogram *histogram, const Histogram *other, int class)
 	MemoryContextSwitchTo(old);
 }
 
-/* Codes as an owner lets them be seen: what is hidden is NULL. */
-void
-recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen)
-{
-	for (int i = 0; i < recoder->ncolumns; i++)
-		seen[i] = visible & (UINT64CONST(1) << i) ? codes[i] : NULL_CODE;
-}
-
+/*
+ * Call a function with the codes of a class as the rows' owners let them be seen, once for
+ * each set of visible columns, until it returns true; return true if it did.
+ */
 bool
 histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg)
 {
@@ -312,6 +324,7 @@ histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg)
 	int32 *seen;
 	bool result = false;
 
+	Assert(class >= 0 && class < histogram->nclasses);
 	if (histogram->visible == NULL)
 		return test(arg, codes);
 	seen = palloc(Max(recoder->ncolumns, 1) * sizeof(int32));
@@ -324,15 +337,55 @@ histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg)
 	return result;
 }
 
-/* A hash of the cell that a class belongs to at a step. */
-uint32
-histogram_hash(const Recoder *recoder, const int32 *codes, int step)
-{
-	int32 place[MAX_PLACE];
-	uint32 hash = 0;
+/* The classes that histogram_dump() prints. */
+#define DUMPED_CLASSES 100
 
-	recoder->nesting->locate(recoder, step, codes, place);
-	for (int i = 0; i < recoder->width; i++)
-		hash = hash_combine(hash, murmurhash32(place[i]));
-	return hash;
+/* Append a class: its values, its counts, and the step of its cell if it is published. */
+static void
+dump_class(StringInfo out, const Histogram *histogram, int class)
+{
+	const Recoder *recoder = histogram->recoder;
+	const Cell *cell = histogram->cells[class];
+
+	appendStringInfo(out, "  class %d:", class);
+	for (int column = 0; column < recoder->ncolumns; column++)
+	{
+		int32 code = histogram->codes[(Size) class * recoder->ncolumns + column];
+		const char *text = "NULL";
+		int len = 4;
+		GenView view;
+
+		if (code != NULL_CODE)
+		{
+			gen_view(recoder->columns[column]->levels[0].values[code], &view);
+			text = gen_text(&view, &len);
+		}
+		appendStringInfo(out, " %d=%.*s", code, len, text);
+	}
+	if (histogram->rows)
+		appendStringInfo(out, ", %lld rows", (long long) histogram->rows[class]);
+	if (histogram->k)
+		appendStringInfo(out, ", k %d", histogram->k[class]);
+	if (histogram->individuals)
+		appendStringInfo(out, ", %d individuals", histogram->individuals[class].size);
+	if (cell)
+		appendStringInfo(out, ", %s at step %d", cell->suppressed ? "suppressed" : "published", cell->step);
+	appendStringInfoChar(out, '\n');
+}
+
+/*
+ * Print a histogram and its first classes to the server's standard error.  Nothing calls
+ * this function: it is there for a debugger ("call histogram_dump(histogram)").
+ */
+void
+histogram_dump(const Histogram *histogram)
+{
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "histogram: %d classes, room for %d\n", histogram->nclasses, histogram->capacity);
+	for (int class = 0; class < Min(histogram->nclasses, DUMPED_CLASSES); class ++)
+		dump_class(&out, histogram, class);
+	fputs(out.data, stderr);
+	pfree(out.data);
 }

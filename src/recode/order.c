@@ -1,6 +1,6 @@
 /*
  * order.c
- *		The values of a column, one behind the other.
+ *		The values of a column in one order, and the values that cover two of them.
  */
 #include "base/kanon.h"
 
@@ -13,8 +13,9 @@
 #include "hierarchy/tree.h"
 #include "recode/dictionary.h"
 
+/* Return the sort of a value. */
 static ValueSort
-sort_of(const Dictionary *dictionary, const GenView *view)
+order_sort_of(const Dictionary *dictionary, const GenView *view)
 {
 	const Dgh *dgh = dictionary->dgh;
 
@@ -27,6 +28,7 @@ sort_of(const Dictionary *dictionary, const GenView *view)
 	return SORT_WORD;
 }
 
+/* Set up a value for order_compare(); zero stands for NULL. */
 void
 order_value(const Dictionary *dictionary, Datum value, OrderedValue *result)
 {
@@ -36,11 +38,12 @@ order_value(const Dictionary *dictionary, Datum value, OrderedValue *result)
 	if (DatumGetPointer(value) == NULL)
 		return;
 	gen_view(value, &result->view);
-	result->sort = sort_of(dictionary, &result->view);
+	result->sort = order_sort_of(dictionary, &result->view);
 	if (result->sort >= SORT_CODE)
 		result->text = gen_text(&result->view, &result->len);
 }
 
+/* Compare two values. */
 int
 order_compare(const OrderedValue *a, const OrderedValue *b)
 {
@@ -66,8 +69,9 @@ order_compare(const OrderedValue *a, const OrderedValue *b)
 }
 
 /*
- * What another view has published, and no hierarchy orders, has no order: its
- * text does not say which of several values it is.
+ * Return true if the column's values have an order.  Values that another view has
+ * published, and no hierarchy orders, have none: their text does not say which of several
+ * values they are.
  */
 bool
 order_is_known(const Dictionary *dictionary)
@@ -75,13 +79,14 @@ order_is_known(const Dictionary *dictionary)
 	return dictionary->dgh || dictionary->type != kanon_generalized_type();
 }
 
-/* Are there only whole numbers, or days, so that [1,2) is 1? */
+/* Return true if values are whole numbers or days, so that [1,2) is 1. */
 static bool
 is_whole(const Dictionary *dictionary, ValueSort sort)
 {
 	return sort == SORT_DATE || typekind_of_base(dictionary->type) == TYPEKIND_INTEGER;
 }
 
+/* Return the interval of numbers or dates from one value to another, the second one included or not. */
 static Datum
 cover_interval(const Dictionary *dictionary, const GenView *lo, const GenView *hi, bool open)
 {
@@ -94,17 +99,20 @@ cover_interval(const Dictionary *dictionary, const GenView *lo, const GenView *h
 	return gen_whole_interval(lo->kind, flags, lo->ilo, hi->ilo);
 }
 
+/* Return the lowest node of the column's tree over the leaves from first to last. */
 static Datum
 cover_leaves(const Dictionary *dictionary, int32 first, int32 last)
 {
 	DghTree *tree = dictionary->dgh->tree;
 	int32 node = tree->leaf[first];
 
+	Assert(first >= 0 && first <= last && last < tree->nleaves);
 	while (tree->hi[node] <= last)
 		node = tree->parent[node];
 	return tree_value(dictionary->dgh, node);
 }
 
+/* Return the smallest value that covers all values from lo to hi, hi itself included or not. */
 Datum
 order_cover(const Dictionary *dictionary, const OrderedValue *lo, const OrderedValue *hi, bool open)
 {

@@ -4,13 +4,16 @@
  */
 #include "base/kanon.h"
 
-#include "recode/recode.h"
+#include "recode/privacy.h"
 
 #include <math.h>
 
 #include "recode/dictionary.h"
+#include "recode/histogram.h"
+#include "recode/recode.h"
+#include "recode/valuetree.h"
 
-/* Distinct values; NULL says nothing and adds no diversity. */
+/* Return true if a bag has l distinct values; NULL says nothing and adds no diversity. */
 static bool
 is_diverse(const Bag *bag, int l)
 {
@@ -21,12 +24,15 @@ is_diverse(const Bag *bag, int l)
 	return values >= l;
 }
 
+/* Return the share that each value has in a group, by code. */
 static double *
 group_shares(const RecodeSensitive *sensitive, const Bag *bag)
 {
 	double *share = palloc0(sensitive->nshares * sizeof(double));
 	double rows = 0;
 
+	/* Keys are in ascending order. */
+	Assert(bag->size == 0 || bag->keys[bag->size - 1] < (uint64) sensitive->nshares);
 	for (int i = 0; i < bag->size; i++)
 		rows += bag->counts[i];
 	for (int i = 0; i < bag->size; i++)
@@ -34,9 +40,12 @@ group_shares(const RecodeSensitive *sensitive, const Bag *bag)
 	return share;
 }
 
-/* Every value is as far from every other: half the sum of differences. */
+/*
+ * Return the distance from the whole input's distribution where any two values are 1
+ * apart: half the sum of differences.
+ */
 static double
-equal_distance(const RecodeSensitive *sensitive, const double *share)
+privacy_equal_distance(const RecodeSensitive *sensitive, const double *share)
 {
 	double sum = 0;
 
@@ -45,14 +54,18 @@ equal_distance(const RecodeSensitive *sensitive, const double *share)
 	return sum / 2;
 }
 
-/* Values in a row, each one step from the next; the whole row is 1 long. */
+/*
+ * Return the distance from the whole input's distribution where values are in a line, each
+ * one step from the next, and the whole line is 1 long.
+ */
 static double
-ordered_distance(const RecodeSensitive *sensitive, const double *share)
+privacy_ordered_distance(const RecodeSensitive *sensitive, const double *share)
 {
 	int values = 0;
 	double carried = 0;
 	double sum = 0;
 
+	Assert(sensitive->order != NULL);
 	for (int i = 0; i < sensitive->nshares; i++)
 	{
 		int32 code = sensitive->order[i];
@@ -66,6 +79,7 @@ ordered_distance(const RecodeSensitive *sensitive, const double *share)
 	return values > 1 ? sum / (values - 1) : 0;
 }
 
+/* Return true if the distribution of a bag is at most t from that of the whole input. */
 static bool
 is_close(const RecodeSensitive *sensitive, const Bag *bag, double t)
 {
@@ -75,26 +89,31 @@ is_close(const RecodeSensitive *sensitive, const Bag *bag, double t)
 	switch (sensitive->distance)
 	{
 		case DISTANCE_EQUAL:
-			distance = equal_distance(sensitive, share);
+			distance = privacy_equal_distance(sensitive, share);
 			break;
 		case DISTANCE_HIERARCHICAL:
 			distance = valuetree_distance(sensitive->tree, share, sensitive->share);
 			break;
 		case DISTANCE_ORDERED:
-			distance = ordered_distance(sensitive, share);
+			distance = privacy_ordered_distance(sensitive, share);
 			break;
 	}
 	pfree(share);
-	/* Sums of many shares are not exact; a billionth is not a breach. */
+	/* Sums of many shares are not exact: allow a billionth more. */
 	return distance <= t + 1e-9;
 }
 
-/* May rows be published together, of which one asks for so large a k? */
+/*
+ * Return true if rows may be published together: k is the largest k that a row of them
+ * asks for, individuals the number of individuals among them, and sensitive has a bag per
+ * sensitive column.
+ */
 bool
 privacy_holds(const Recoder *recoder, int k, int64 individuals, const Bag *sensitive)
 {
 	if (individuals < k)
 		return false;
+	Assert(recoder->nsensitive == 0 || sensitive != NULL);
 	for (int i = 0; i < recoder->nsensitive; i++)
 	{
 		if (recoder->l > 0 && !is_diverse(&sensitive[i], recoder->l))

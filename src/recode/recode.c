@@ -2,42 +2,51 @@
  * recode.c
  *		Climbing the steps of a recoding.
  *
- * Groups start as classes.  Each step moves the groups that are not published
- * to larger cells; groups that meet become one and are checked again.  The work
- * of a step is that of hashing the groups still there.
+ * Groups start as classes.  Each step moves the groups that are not published to larger
+ * cells; groups that meet in a cell are merged and checked again.  The work of a step is
+ * that of hashing the groups that are still unpublished.
  */
 #include "base/kanon.h"
 
 #include "recode/recode.h"
 
 #include "common/hashfn.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "hierarchy/generalized.h"
+#include "recode/celltree.h"
+#include "recode/chain.h"
+#include "recode/dictionary.h"
+#include "recode/histogram.h"
+#include "recode/privacy.h"
 
-/* Classes that are together so far, in the cell of a place. */
-struct Group
+/* The unpublished classes that are in one cell at the current step. */
+typedef struct Group
 {
-	int32 *place;
+	int32 *place; /* of the cell */
 	int64 rows;
-	int k; /* the largest that a row asks for */
-	Bag *individuals; /* null where rows are counted */
-	Bag *sensitive;
-	int first_class; /* the others by Climb.next_class */
-	int last_class;
-	bool changed; /* since it was last checked */
-};
+	int k;			  /* the largest k that a row asks for */
+	Bag *individuals; /* NULL: each row is an individual of its own */
+	Bag *sensitive;	  /* one per sensitive column, or NULL */
+	int first_class;  /* the head of a list that Climb.next_class links */
+	int last_class;	  /* its end */
+	bool changed;	  /* the group has grown since the predicate was last tested */
+} Group;
 
+/* The state of recode(); its memory is freed in the end, but for the histogram's. */
 typedef struct Climb
 {
 	Histogram *histogram;
 	Recoder *recoder;
 	int step;
-	int ngroups;
+	int ngroups; /* unpublished groups */
 	Group **groups;
-	int *next_class;
+	int *next_class; /* per class: the next one of its group, -1 for the last */
 } Climb;
+
+/* Groups by their places. */
 
 typedef struct GroupEntry
 {
@@ -46,6 +55,7 @@ typedef struct GroupEntry
 	char status;
 } GroupEntry;
 
+/* Return a hash of a place of count numbers. */
 static inline uint32
 hash_place(const int32 *place, int count)
 {
@@ -68,7 +78,7 @@ hash_place(const int32 *place, int count)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Published cells, so that one cell is one object however often it is found. */
+/* Cells by step and place, so that a cell is one object however often it is found. */
 typedef struct CellEntry
 {
 	Cell *cell;
@@ -76,12 +86,14 @@ typedef struct CellEntry
 	char status;
 } CellEntry;
 
+/* Return a hash of a cell whose place has width numbers. */
 static inline uint32
 hash_cell(const Cell *cell, int width)
 {
 	return hash_combine(hash_place(cell->place, width), murmurhash32(cell->step * 2 + cell->suppressed));
 }
 
+/* Return true if two cells are the same. */
 static inline bool
 same_cell(const Cell *a, const Cell *b, int width)
 {
@@ -104,30 +116,32 @@ same_cell(const Cell *a, const Cell *b, int width)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Fills in what follows from the columns, steps or tree, and context of a recoder. */
+/* Set up what follows from a recoder's columns, steps or tree, and context. */
 void
 recoder_prepare(Recoder *recoder)
 {
 	if (recoder->tree)
-		tree_prepare(recoder);
+		celltree_prepare(recoder);
 	else
 		chain_prepare(recoder);
+	Assert(recoder->width <= MAX_PLACE);
 	recoder_forget_cells(recoder, recoder->context);
 }
 
-/* Are two classes, by their codes at level 0, in one cell of a step? */
+/* Return true if two classes, given by their codes at level 0, are in the same cell of a step. */
 bool
 recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others)
 {
 	int32 place[MAX_PLACE];
 	int32 other[MAX_PLACE];
 
+	Assert(step >= 0 && step <= recoder->nsteps);
 	recoder->nesting->locate(recoder, step, codes, place);
 	recoder->nesting->locate(recoder, step, others, other);
 	return memcmp(place, other, recoder->width * sizeof(int32)) == 0;
 }
 
-/* Starts a new set of cells, which will live in the given context. */
+/* Start a new, empty set of cells, which lives in a memory context. */
 void
 recoder_forget_cells(Recoder *recoder, MemoryContext context)
 {
@@ -135,13 +149,36 @@ recoder_forget_cells(Recoder *recoder, MemoryContext context)
 	recoder->cells = cellindex_create(context, 256, recoder);
 }
 
-/* k = 0 and k = 1 form no groups. */
+/* Return true if rows are published in groups: k = 0 and k = 1 form none. */
 bool
 recoder_groups(const Recoder *recoder)
 {
 	return recoder->personal || recoder->k >= 2;
 }
 
+/* Return a hash of the cell that a class belongs to at a step. */
+uint32
+recoder_cell_hash(const Recoder *recoder, const int32 *codes, int step)
+{
+	int32 place[MAX_PLACE];
+	uint32 hash = 0;
+
+	Assert(step >= 0 && step <= recoder->nsteps);
+	recoder->nesting->locate(recoder, step, codes, place);
+	for (int i = 0; i < recoder->width; i++)
+		hash = hash_combine(hash, murmurhash32(place[i]));
+	return hash;
+}
+
+/* Set codes as a row's owner lets them be seen: those of hidden columns become NULL_CODE. */
+void
+recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen)
+{
+	for (int i = 0; i < recoder->ncolumns; i++)
+		seen[i] = visible & (UINT64CONST(1) << i) ? codes[i] : NULL_CODE;
+}
+
+/* Return a new cell without values, in the current memory context. */
 static Cell *
 make_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 {
@@ -157,7 +194,7 @@ make_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 	return cell;
 }
 
-/* The cell of a place at a step. */
+/* Return the cell of a place at a step; make it, with its values, if it is new. */
 Cell *
 recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 {
@@ -166,6 +203,7 @@ recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 	CellEntry *entry;
 	bool found;
 
+	Assert(step >= 0 && step <= recoder->nsteps);
 	entry = cellindex_insert(recoder->cells, cell, &found);
 	if (found)
 		pfree(cell);
@@ -182,28 +220,33 @@ recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 	return entry->cell;
 }
 
+/* Return how many sensitive values a group needs to tell apart, NULL included; 0: all of them. */
 static int
 sensitive_limit(const Recoder *recoder)
 {
 	return recoder->t > 0 ? 0 : recoder->l + 1;
 }
 
+/* Make each class of the histogram a group, in its cell at the first step. */
 static void
 start_groups(Climb *climb)
 {
 	Histogram *histogram = climb->histogram;
 	Recoder *recoder = climb->recoder;
 	Group *groups = palloc_extended(Max(histogram->nclasses, 1) * sizeof(Group), MCXT_ALLOC_HUGE);
-	int32 *places = palloc_extended(Max((Size) histogram->nclasses * recoder->width, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
+	int32 *places = palloc_extended(Max((Size) histogram->nclasses * recoder->width, 1) * sizeof(int32),
+									MCXT_ALLOC_HUGE);
 
+	Assert(histogram->rows != NULL);
 	climb->groups = palloc_extended(Max(histogram->nclasses, 1) * sizeof(Group *), MCXT_ALLOC_HUGE);
 	climb->next_class = palloc_extended(Max(histogram->nclasses, 1) * sizeof(int), MCXT_ALLOC_HUGE);
 	for (int class = 0; class < histogram->nclasses; class ++)
 	{
 		Group *group = &groups[class];
+		const int32 *codes = histogram->codes + (Size) class * recoder->ncolumns;
 
 		group->place = places + (Size) class * recoder->width;
-		recoder->nesting->locate(recoder, climb->step, histogram->codes + (Size) class * recoder->ncolumns, group->place);
+		recoder->nesting->locate(recoder, climb->step, codes, group->place);
 		group->rows = histogram->rows[class];
 		group->k = histogram->k ? histogram->k[class] : recoder->k;
 		group->individuals = histogram->individuals ? &histogram->individuals[class] : NULL;
@@ -216,16 +259,18 @@ start_groups(Climb *climb)
 	climb->ngroups = histogram->nclasses;
 }
 
+/* Publish the classes of a group in its cell, or as suppressed rows. */
 static void
-publish(Climb *climb, const Group *group, bool suppressed)
+publish_group(Climb *climb, const Group *group, bool suppressed)
 {
 	Cell *cell = recoder_cell(climb->recoder, climb->step, group->place, suppressed);
 
+	Assert(climb->histogram->cells[group->first_class] == NULL);
 	for (int class = group->first_class; class >= 0; class = climb->next_class[class])
 		climb->histogram->cells[class] = cell;
 }
 
-/* Publishes the groups that have become safe; the others stay. */
+/* Publish the groups in complete cells that satisfy the predicate, and keep the others. */
 static void
 check_groups(Climb *climb)
 {
@@ -235,10 +280,10 @@ check_groups(Climb *climb)
 	{
 		Group *group = climb->groups[i];
 		bool due = climb->recoder->nesting->due(climb->recoder, group->place) <= climb->step;
+		int64 individuals = group->individuals ? group->individuals->size : group->rows;
 
-		if (due && group->changed &&
-			privacy_holds(climb->recoder, group->k, group->individuals ? group->individuals->size : group->rows, group->sensitive))
-			publish(climb, group, false);
+		if (due && group->changed && privacy_holds(climb->recoder, group->k, individuals, group->sensitive))
+			publish_group(climb, group, false);
 		else
 			climb->groups[left++] = group;
 		group->changed = group->changed && !due;
@@ -246,13 +291,16 @@ check_groups(Climb *climb)
 	climb->ngroups = left;
 }
 
-/* Makes two groups one. */
+/* Merge another group, which has the same place, into a group. */
 static void
-merge(Climb *climb, Group *group, Group *other)
+merge_group(Climb *climb, Group *group, Group *other)
 {
 	Recoder *recoder = climb->recoder;
 	MemoryContext old = MemoryContextSwitchTo(climb->histogram->context);
 
+	Assert(memcmp(group->place, other->place, recoder->width * sizeof(int32)) == 0);
+	Assert((group->individuals == NULL) == (other->individuals == NULL));
+	Assert(climb->next_class[group->last_class] == -1);
 	group->rows += other->rows;
 	group->k = Max(group->k, other->k);
 	if (group->individuals)
@@ -265,7 +313,7 @@ merge(Climb *climb, Group *group, Group *other)
 	MemoryContextSwitchTo(old);
 }
 
-/* Makes groups that have the same place one. */
+/* Merge all groups that have the same place. */
 static void
 join_groups(Climb *climb)
 {
@@ -279,7 +327,7 @@ join_groups(Climb *climb)
 		GroupEntry *entry = groupindex_insert(index, group, &found);
 
 		if (found)
-			merge(climb, entry->group, group);
+			merge_group(climb, entry->group, group);
 		else
 			climb->groups[left++] = group;
 		if (i % 10000 == 0)
@@ -289,18 +337,20 @@ join_groups(Climb *climb)
 	groupindex_destroy(index);
 }
 
+/* Move all groups to the cells of the next step, and merge those that meet. */
 static void
 take_step(Climb *climb)
 {
 	const Nesting *nesting = climb->recoder->nesting;
 
+	Assert(climb->step < climb->recoder->nsteps);
 	climb->step++;
 	for (int i = 0; i < climb->ngroups; i++)
 		nesting->climb(climb->recoder, climb->step, climb->groups[i]->place);
 	join_groups(climb);
 }
 
-/* Leaves what is known of unpublished groups with their first classes. */
+/* Leave the counts of each unpublished group with its first class, and make that class the leader of the others. */
 static void
 note_leaders(Climb *climb)
 {
@@ -319,14 +369,7 @@ note_leaders(Climb *climb)
 	}
 }
 
-/*
- * Recodes the classes of a histogram from one step to another.  After the last
- * step of all, what is left is suppressed; before it, such classes keep no cell.
- * Classes that are known to be unpublished before the first step start there.
- *
- * The histogram's bags are used up; those of classes that are left tell of their
- * groups.
- */
+/* Publish the classes of a histogram in cells of the steps from first_step to last_step; see recode.h. */
 void
 recode(Histogram *histogram, int first_step, int last_step)
 {
@@ -334,6 +377,7 @@ recode(Histogram *histogram, int first_step, int last_step)
 	MemoryContext old = MemoryContextSwitchTo(work);
 	Climb climb = {.histogram = histogram, .recoder = histogram->recoder, .step = first_step};
 
+	Assert(first_step >= 0 && first_step <= last_step && last_step <= histogram->recoder->nsteps);
 	start_groups(&climb);
 	if (first_step > 0 || !climb.recoder->nesting->classes_apart)
 		join_groups(&climb);
@@ -346,8 +390,46 @@ recode(Histogram *histogram, int first_step, int last_step)
 	MemoryContextSwitchTo(histogram->context);
 	if (last_step < climb.recoder->nsteps)
 		note_leaders(&climb);
+	/* The last step has one cell. */
+	Assert(last_step < climb.recoder->nsteps || climb.ngroups <= 1);
 	for (int i = 0; i < climb.ngroups && last_step == climb.recoder->nsteps; i++)
-		publish(&climb, climb.groups[i], true);
+		publish_group(&climb, climb.groups[i], true);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
+}
+
+/* Append a column of a recoder and the number of its values at each level. */
+static void
+dump_column(StringInfo out, const Recoder *recoder, int column)
+{
+	const Dictionary *dictionary = recoder->columns[column];
+
+	appendStringInfo(out, "  column %d: type %u, hierarchy %s, codes per level", column, dictionary->type,
+					 dictionary->dgh ? dictionary->dgh->name : "none");
+	for (int level = 0; level <= dictionary->height; level++)
+		appendStringInfo(out, " %d", dictionary->levels[level].ncodes);
+	appendStringInfoChar(out, '\n');
+}
+
+/*
+ * Print a recoder to the server's standard error.  Nothing calls this function: it is
+ * there for a debugger ("call recoder_dump(recoder)").
+ */
+void
+recoder_dump(const Recoder *recoder)
+{
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "recoder: %s, %d steps, %d columns, k %d%s, l %d, t %g, %d sensitive columns, %u cells\n",
+					 recoder->tree ? "tree of boxes" : "chain", recoder->nsteps, recoder->ncolumns, recoder->k,
+					 recoder->personal ? " (personal)" : "", recoder->l, recoder->t, recoder->nsensitive,
+					 recoder->cells ? recoder->cells->members : 0);
+	for (int column = 0; column < recoder->ncolumns; column++)
+		dump_column(&out, recoder, column);
+	for (int step = 1; recoder->steps && step <= recoder->nsteps; step++)
+		appendStringInfo(&out, "  step %d: column %d to level %d\n", step, recoder->steps[step - 1].column,
+						 recoder->steps[step - 1].level);
+	fputs(out.data, stderr);
+	pfree(out.data);
 }

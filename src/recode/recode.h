@@ -2,20 +2,20 @@
  * recode.h
  *		Recoding: from rows to the cells in which they are published.
  *
- * A recoding is a number of steps, each of which makes cells larger: cells of
- * later steps are unions of cells of earlier ones.  A row is published in the
- * first cell on its way whose unpublished rows satisfy the privacy predicate.
- * What is left after the last step, where there is one cell, is suppressed.
+ * A recoding is a number of steps, each of which makes cells larger: a cell of a later
+ * step is a union of cells of the step before.  A row is published in the first cell on
+ * its way whose unpublished rows satisfy the privacy predicate.  Rows that are still
+ * unpublished after the last step, where there is one cell, are suppressed.
  *
- * Which cells there are is a matter of two nestings: a chain, each step of which
- * raises one column by one level (chain.c), or a tree of boxes, each step of
- * which leads from the deepest boxes to those around them (celltree.c).
+ * The cells are given by one of two nestings: a chain, each step of which raises one
+ * column by one level (chain.c), or a tree of boxes, each step of which leads from the
+ * deepest boxes to the boxes around them (celltree.c).
  *
- * Since cells are nested, the rows of one cell decide alone what is published
- * inside it.  Recoding all rows, or only those of a cell up to that cell's step,
- * gives the same cells.
+ * Since cells are nested, the rows of one cell decide alone what is published inside it.
+ * Recoding all rows, or only those of a cell up to that cell's step, gives the same cells.
  *
- * Rows with equal values form a class; all that happens, happens to classes.
+ * Rows with equal values form a class, and recoding treats the rows of a class alike; so
+ * it works on classes (histogram.h), never on rows.
  */
 #ifndef KANON_RECODE_H
 #define KANON_RECODE_H
@@ -23,8 +23,11 @@
 #include "access/htup_details.h"
 
 #include "recode/dictionary.h"
+#include "recode/privacy.h"
 
-/* A place has at most one number for each column of a row. */
+struct Histogram;
+
+/* The numbers in a place: at most one for each column of a row. */
 #define MAX_PLACE MaxTupleAttributeNumber
 
 /* A chain's step s raises steps[s - 1].column to steps[s - 1].level. */
@@ -34,170 +37,99 @@ typedef struct RecodeStep
 	int level;
 } RecodeStep;
 
-/* How far apart two distributions of sensitive values are. */
-typedef enum Distance
-{
-	DISTANCE_EQUAL,
-	DISTANCE_HIERARCHICAL,
-	DISTANCE_ORDERED
-} Distance;
-
-typedef struct ValueTree ValueTree;
-
-typedef struct RecodeSensitive
-{
-	Dictionary *dictionary;
-	Distance distance;
-	/* The distribution over the whole input, by code; for t only. */
-	double *share;
-	int nshares;
-	int32 *order; /* codes in the order of their values; DISTANCE_ORDERED */
-	ValueTree *tree; /* DISTANCE_HIERARCHICAL */
-} RecodeSensitive;
-
-/* What is published of a column in a cell: the smallest value that covers it. */
+/* The value that a cell publishes for a column: the smallest one that covers the cell. */
 typedef struct CellValue
 {
 	Datum value;
 	bool isnull;
-	bool raw; /* no other value is in the cell */
+	bool raw; /* the cell holds no other value of the column, so that it is published as it is */
 } CellValue;
 
 typedef struct Recoder Recoder;
 
 /*
- * How cells are nested.  A place says in which cell of a step a class is: it is a
- * few numbers, the same ones for all classes of the cell.
+ * How cells are nested.  A place identifies a cell of a step: it is width numbers, the
+ * same ones for all classes of the cell.
  */
 typedef struct Nesting
 {
-	bool classes_apart; /* each class has a place of its own at step 0 */
+	bool classes_apart; /* at step 0 each class has a place of its own */
 
-	/* The place of a class, which is given by its codes at level 0. */
+	/* Set the place, at a step, of the class that has these codes at level 0. */
 	void (*locate)(const Recoder *recoder, int step, const int32 *codes, int32 *place);
-	/* Moves a place on to a step from the one before. */
+	/* Move a place of the step before to a step. */
 	void (*climb)(const Recoder *recoder, int step, int32 *place);
-	/* The step at which a place's cell is complete: nothing is published in it before. */
+	/* Return the first step at which the cell of a place is complete; nothing is published in it before. */
 	int (*due)(const Recoder *recoder, const int32 *place);
+	/* Return the value of a column that the cell of a place publishes at a step. */
 	CellValue (*value)(const Recoder *recoder, int step, const int32 *place, int column);
 } Nesting;
 
 struct Recoder
 {
-	MemoryContext context;
+	MemoryContext context; /* owns the cells */
 	int ncolumns;
-	Dictionary **columns;
+	Dictionary **columns; /* one per column */
 	int nsteps;
 	const Nesting *nesting;
-	int width;			   /* of a place */
-	RecodeStep *steps;	   /* of a chain */
-	int16 *levels;		   /* of each column after each step: levels[step * ncolumns + column] */
-	struct CellTree *tree; /* of boxes, instead of a chain */
+	int width;			   /* numbers in a place */
+	RecodeStep *steps;	   /* of a chain, nsteps of them */
+	int16 *levels;		   /* of a chain, per column after each step: levels[step * ncolumns + column] */
+	struct CellTree *tree; /* the tree of boxes; NULL: a chain */
 
 	/* The privacy predicate. */
 	int k;
-	bool personal; /* each row has a k of its own: the largest in a group counts */
-	int most_k;	   /* of the rows seen so far */
-	int l;		   /* 0: not asked for */
-	double t;	   /* 0: not asked for */
-	int most_individuals; /* as many of a group are told apart; 0: all of them */
-	bool masked;	 /* owners may hide quasi-identifiers, and it matters which */
-	bool count_rows; /* each row is an individual of its own */
-	int nsensitive;	 /* columns that l or t concern */
+	bool personal;		  /* each row has a k of its own: the largest in a group counts */
+	int most_k;			  /* the largest k of the rows seen so far */
+	int l;				  /* 0: l-diversity is not asked for */
+	double t;			  /* 0: t-closeness is not asked for */
+	int most_individuals; /* individuals that are told apart in a class; 0: all of them */
+	bool masked;		  /* rows' owners may hide quasi-identifiers, and it matters which */
+	bool count_rows;	  /* each row is an individual of its own */
+	int nsensitive;		  /* columns that l or t is about */
 	RecodeSensitive *sensitive;
 
-	struct cellindex_hash *cells;
+	struct cellindex_hash *cells; /* all cells made so far */
 };
 
-/* A published cell, or the set of suppressed rows. */
+/* A published cell, or the set of suppressed rows.  All of it is one piece of memory. */
 typedef struct Cell
 {
 	int step;
 	bool suppressed;
-	bool witnessed; /* a member satisfies the query's conditions */
-	int64 rows;		/* where rows are not told apart but by their cells */
-	bool *nulls;	/* of each column, as the values; in one piece of memory */
+	bool witnessed; /* a member satisfies the query's conditions; kept by the users of cells */
+	int64 rows;		/* kept by users that tell rows apart by their cells only */
+	bool *nulls;	/* one per column, as in values */
 	int32 *place;
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
 } Cell;
 
-/* A set of keys with counts, in the order of keys. */
-typedef struct Bag
-{
-	int size;
-	int room;
-	uint64 *keys;
-	int64 *counts; /* null: only presence matters */
-} Bag;
-
-/* Classes of rows and what the predicate needs to know of each. */
-typedef struct Histogram
-{
-	MemoryContext context;
-	Recoder *recoder;
-	int nclasses;
-	int capacity;
-	int32 *codes; /* ncolumns per class */
-	struct classindex_hash *index;
-	Cell **cells; /* per class, null until it is published */
-	int *leaders; /* per class that is not, the one that its group's counts are with */
-
-	/* Null where classes are only told apart. */
-	int64 *rows;
-	int *k; /* null: the recoder's */
-	Bag *visible; /* the sets of columns that owners let be seen; null: all of them */
-	Bag *individuals;
-	Bag *sensitive; /* nsensitive per class */
-
-	const int32 *wanted; /* codes that a lookup is after */
-} Histogram;
-
-/* One row, or several that agree in all of this, in codes. */
-typedef struct RecodeRow
-{
-	int64 rows;
-	int32 *codes;
-	int k; /* below 2: in no group; below 0: not shown at all */
-	uint64 visible; /* a bit for each column that the owner lets be seen */
-	uint64 individual; /* a hash of the identifiers */
-	int32 *sensitive;
-} RecodeRow;
-
-/* histogram.c */
-extern Histogram *histogram_create(Recoder *recoder, bool counting);
-extern int histogram_find(Histogram *histogram, const int32 *codes);
-extern int histogram_class(Histogram *histogram, const int32 *codes);
-extern int histogram_add(Histogram *histogram, const RecodeRow *row);
-extern void histogram_take(Histogram *histogram, const Histogram *other, int class);
-/* Calls a function with a class's codes as its rows' owners let them be seen, until it returns true. */
-typedef bool (*ClassTest)(void *arg, const int32 *codes);
-extern bool histogram_test(const Histogram *histogram, int class, ClassTest test, void *arg);
-extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen);
-extern uint32 histogram_hash(const Recoder *recoder, const int32 *codes, int step);
-extern void bag_merge(Bag *bag, const Bag *other, int limit);
-
-/* recode.c */
+/* Set up a recoder whose columns, steps or tree, predicate and context are set. */
 extern void recoder_prepare(Recoder *recoder);
+/* Start a new, empty set of cells, which lives in a memory context; the cells made before belong to theirs. */
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
-extern void recode(Histogram *histogram, int first_step, int last_step);
-extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed);
-extern bool recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others);
+/* Return true if rows are published in groups: k = 0 and k = 1 form none. */
 extern bool recoder_groups(const Recoder *recoder);
+/* Return the cell of a place at a step, or the set of suppressed rows; the same object each time. */
+extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed);
+/* Return true if two classes, given by their codes at level 0, are in the same cell of a step. */
+extern bool recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others);
+/* Return a hash of the cell that a class, given by its codes at level 0, belongs to at a step. */
+extern uint32 recoder_cell_hash(const Recoder *recoder, const int32 *codes, int step);
+/* Set codes as a row's owner lets them be seen: those of hidden columns become NULL_CODE. */
+extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen);
 
-/* chain.c */
-extern const Nesting chain_nesting;
-extern void chain_prepare(Recoder *recoder);
+/*
+ * Publish the classes of a histogram in cells of the steps from first_step to last_step.
+ * The caller knows that no cell of an earlier step satisfies the predicate.  If last_step
+ * is the recoder's last step, the classes that remain are suppressed; otherwise they keep
+ * no cell, and the histogram's leaders are set.
+ *
+ * The histogram's counts and bags are used up: a leader's are then those of its group.
+ */
+extern void recode(struct Histogram *histogram, int first_step, int last_step);
 
-/* celltree.c */
-extern const Nesting tree_nesting;
-extern void tree_prepare(Recoder *recoder);
-
-/* privacy.c */
-typedef struct Group Group;
-extern bool privacy_holds(const Recoder *recoder, int k, int64 individuals, const Bag *sensitive);
-
-/* valuetree.c */
-extern ValueTree *valuetree_create(const Dictionary *dictionary, int ncodes);
-extern double valuetree_distance(const ValueTree *tree, const double *share, const double *other);
+/* Print a recoder to the server's standard error, for a debugger. */
+extern void recoder_dump(const Recoder *recoder);
 
 #endif

@@ -1,16 +1,19 @@
 /*
  * valuetree.c
- *		The hierarchical distance between distributions of a sensitive column.
+ *		The hierarchical distance between two distributions of a column's values.
  *
- * Two values are as far apart as the level of their lowest common ancestor over
- * the height of the hierarchy.  The level of a node is that above its deepest
- * leaf, so that a tree whose leaves are not all on one level has one distance,
- * too; an inner node that occurs as a value is a leaf below itself.  What cannot
- * be balanced below a node has to pass it.
+ * The distance of two values is the level of their lowest common ancestor, divided by the
+ * height of the hierarchy.  The level of a node is its height above its deepest leaf, so
+ * that a tree whose leaves are not all on one level has one distance, too; an inner node
+ * that occurs as a value is a leaf below itself.
+ *
+ * The distance of two distributions is the least work of turning one into the other: shares
+ * are balanced between the values below a node as far as possible, at the cost of the
+ * node's level, and the rest passes on to the node above.
  */
 #include "base/kanon.h"
 
-#include "recode/recode.h"
+#include "recode/valuetree.h"
 
 #include "catalog/pg_collation.h"
 
@@ -19,19 +22,21 @@
 #include "hierarchy/tree.h"
 #include "recode/dictionary.h"
 
+/* Nodes are numbered: the leaves have the codes of the column's values, inner nodes the numbers from ncodes on. */
 struct ValueTree
 {
-	int ncodes; /* nodes below this are the column's codes */
+	int ncodes;
 	int nnodes;
-	int height;
-	Datum *inner;	/* values of the nodes from ncodes on, in their order */
-	int *level;
-	int32 *parent; /* -1 for the root */
-	int32 *order;	/* nodes, those below before those above */
+	int height;	   /* of the hierarchy */
+	Datum *inner;  /* the values of the inner nodes, in ascending order */
+	int *level;	   /* per node */
+	int32 *parent; /* per node; -1 for the root */
+	int32 *order;  /* all nodes, by ascending level */
 };
 
+/* Compare two values by identity, for qsort() and bsearch(). */
 static int
-compare_values(const void *left, const void *right)
+valuetree_compare(const void *left, const void *right)
 {
 	GenView a;
 	GenView b;
@@ -41,7 +46,7 @@ compare_values(const void *left, const void *right)
 	return gen_identity_cmp(&a, &b, C_COLLATION_OID);
 }
 
-/* Levels of the nodes of an explicit tree. */
+/* Return the levels of all nodes of an explicit tree. */
 static int *
 tree_levels(const DghTree *tree)
 {
@@ -52,7 +57,7 @@ tree_levels(const DghTree *tree)
 	return levels;
 }
 
-/* The level of a value; 0 for leaves and for what the hierarchy does not know. */
+/* Return the level of a value; 0 for leaves and for values that the hierarchy does not know. */
 static int
 level_of(Dgh *dgh, const int *levels, Datum value)
 {
@@ -75,7 +80,7 @@ level_of(Dgh *dgh, const int *levels, Datum value)
 	return depth < 0 ? 0 : dgh->height - depth;
 }
 
-/* All inner nodes that the column's values lead to, each once. */
+/* Collect all inner nodes that are above the column's values, each once. */
 static void
 collect_inner(ValueTree *tree, const Dictionary *dictionary, const int *levels)
 {
@@ -88,30 +93,34 @@ collect_inner(ValueTree *tree, const Dictionary *dictionary, const int *levels)
 	tree->inner = palloc(room * sizeof(Datum));
 	for (int i = 0; i <= dictionary->height; i++)
 	{
-		for (int code = i == 0 ? NULL_CODE + 1 : 0; code < (i == 0 ? tree->ncodes : dictionary->levels[i].ncodes); code++)
+		int first = i == 0 ? NULL_CODE + 1 : 0;
+		int end = i == 0 ? tree->ncodes : dictionary->levels[i].ncodes;
+
+		for (int code = first; code < end; code++)
 		{
 			if (level_of(dictionary->dgh, levels, dictionary->levels[i].values[code]) > 0)
 				tree->inner[count++] = dictionary->levels[i].values[code];
 		}
 	}
-	qsort(tree->inner, count, sizeof(Datum), compare_values);
+	qsort(tree->inner, count, sizeof(Datum), valuetree_compare);
 	for (int i = 0; i < count; i++)
 	{
-		if (i == 0 || compare_values(&tree->inner[i], &tree->inner[unique - 1]) != 0)
+		if (i == 0 || valuetree_compare(&tree->inner[i], &tree->inner[unique - 1]) != 0)
 			tree->inner[unique++] = tree->inner[i];
 	}
 	tree->nnodes = tree->ncodes + unique;
 }
 
+/* Return the inner node of a value, or -1. */
 static int
 find_inner(const ValueTree *tree, Datum value)
 {
-	Datum *found = bsearch(&value, tree->inner, tree->nnodes - tree->ncodes, sizeof(Datum), compare_values);
+	Datum *found = bsearch(&value, tree->inner, tree->nnodes - tree->ncodes, sizeof(Datum), valuetree_compare);
 
 	return found ? tree->ncodes + (int) (found - tree->inner) : -1;
 }
 
-/* From a code to the root. */
+/* Link a code to the inner nodes above it, up to the root. */
 static void
 link_code(ValueTree *tree, const Dictionary *dictionary, int32 code)
 {
@@ -132,6 +141,7 @@ link_code(ValueTree *tree, const Dictionary *dictionary, int32 code)
 	}
 }
 
+/* Order the nodes by level. */
 static void
 order_nodes(ValueTree *tree)
 {
@@ -146,14 +156,17 @@ order_nodes(ValueTree *tree)
 				tree->order[count++] = node;
 		}
 	}
+	Assert(count == tree->nnodes);
 }
 
-/* For the first codes of a dictionary with a hierarchy. */
+/* Return the tree over the values that have the first ncodes codes of a dictionary. */
 ValueTree *
 valuetree_create(const Dictionary *dictionary, int ncodes)
 {
 	ValueTree *tree = palloc0(sizeof(ValueTree));
 	int *levels = dictionary->dgh->tree ? tree_levels(dictionary->dgh->tree) : NULL;
+
+	Assert(ncodes <= dictionary->levels[0].ncodes);
 
 	tree->ncodes = ncodes;
 	tree->height = dictionary->height;
@@ -169,7 +182,7 @@ valuetree_create(const Dictionary *dictionary, int ncodes)
 	return tree;
 }
 
-/* How far two distributions over the codes are from each other. */
+/* Return the distance between two distributions, each of which has one share per code. */
 double
 valuetree_distance(const ValueTree *tree, const double *share, const double *other)
 {

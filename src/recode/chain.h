@@ -1,0 +1,13 @@
+/*
+ * chain.h
+ *		A chain of steps as a nesting of cells: each step raises one column.
+ */
+#ifndef KANON_CHAIN_H
+#define KANON_CHAIN_H
+
+#include "recode/recode.h"
+
+/* Set up a recoder whose columns, nsteps and steps are set: its nesting, width and levels. */
+extern void chain_prepare(Recoder *recoder);
+
+#endif
