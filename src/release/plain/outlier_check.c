@@ -1,17 +1,15 @@
 /*
  * outlier_check.c
- *		kanon.is_plain and kanon.distinguishability: Theorem 5.1 and the attack
- *		that it defends against, for any grouping.
+ *		kanon.is_plain and kanon.distinguishability: Theorem 5.1, and the attack that it
+ *		defends against, for any grouping.
  *
- * Written straight from the paper, one node after another: this is what the
- * algorithms are checked with, so it uses nothing of theirs.  A node is a corner
- * of a group's box with one of the group's sensitive values; it is bad when it
- * would be a (p,d)-outlier.  A column that is not generalized has one end, not
- * two, so that no corner is looked at twice.
+ * This is written straight from the paper, one node after another, and shares no code with
+ * the algorithms, since the algorithms are checked with it.  A node is a corner of a
+ * group's box with one of the group's sensitive values; it is bad if it would be a
+ * (p,d)-outlier.  A column that is not generalized has one end, not two, so that no corner
+ * is looked at twice.
  */
 #include "base/kanon.h"
-
-#include "release/plain/outlier.h"
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -23,6 +21,9 @@
 #include "hierarchy/generalized.h"
 #include "release/common/arguments.h"
 #include "release/common/input.h"
+#include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
+#include "release/plain/outlier_grouping.h"
 
 PG_FUNCTION_INFO_V1(kanon_is_plain);
 PG_FUNCTION_INFO_V1(kanon_distinguishability);
@@ -34,26 +35,29 @@ typedef struct Hypercubes
 	double *lower; /* the published box, raw */
 	double *upper;
 	int ngeneralized; /* columns with two ends */
-	int *generalized;
-	int nvalues; /* distinct sensitive values, one hypercube each */
+	int *generalized; /* the columns */
+	int nvalues;	  /* distinct sensitive values, one hypercube each */
 	int32 *values;
-	int32 *carriers; /* a row that has it, for each */
+	int32 *carriers; /* for each value a row that has it */
 } Hypercubes;
 
+/* Compare two rows by their sensitive values. */
 static int
-compare_values(const void *a, const void *b, void *arg)
+outlier_compare_values(const void *a, const void *b, void *arg)
 {
 	const Space *space = arg;
 
 	return space->value_of[*(const int32 *) a] - space->value_of[*(const int32 *) b];
 }
 
+/* Return the hypercubes of a group. */
 static Hypercubes *
 make_hypercubes(const Space *space, const int32 *rows, int count)
 {
 	Hypercubes *cubes = palloc0(sizeof(Hypercubes));
 	int32 *sorted = palloc_extended(count * sizeof(int32), MCXT_ALLOC_HUGE);
 
+	Assert(count > 0);
 	cubes->space = space;
 	cubes->lower = palloc(space->nquasi * sizeof(double));
 	cubes->upper = palloc(space->nquasi * sizeof(double));
@@ -65,7 +69,7 @@ make_hypercubes(const Space *space, const int32 *rows, int count)
 			cubes->generalized[cubes->ngeneralized++] = column;
 	}
 	memcpy(sorted, rows, count * sizeof(int32));
-	qsort_arg(sorted, count, sizeof(int32), compare_values, (void *) space);
+	qsort_arg(sorted, count, sizeof(int32), outlier_compare_values, (void *) space);
 	cubes->values = palloc_extended(count * sizeof(int32), MCXT_ALLOC_HUGE);
 	cubes->carriers = sorted;
 	for (int i = 0; i < count; i++)
@@ -80,13 +84,14 @@ make_hypercubes(const Space *space, const int32 *rows, int count)
 	return cubes;
 }
 
+/* Return the number of corners of the box. */
 static int
 corner_count(const Hypercubes *cubes)
 {
 	return 1 << cubes->ngeneralized;
 }
 
-/* The quasi-identifiers, raw, of a corner: a bit for each generalized column says which end. */
+/* Set the quasi-identifiers, raw, of a corner; a bit for each generalized column says which end it has. */
 static void
 corner_values(const Hypercubes *cubes, int corner, double *values)
 {
@@ -100,7 +105,7 @@ corner_values(const Hypercubes *cubes, int corner, double *values)
 	}
 }
 
-/* Definition 4.2 */
+/* Return true if a corner with a sensitive value is bad (Definition 4.2). */
 static bool
 node_is_bad(const Hypercubes *cubes, int corner, int32 value)
 {
@@ -114,7 +119,7 @@ node_is_bad(const Hypercubes *cubes, int corner, int32 value)
 	return point_is_outlier(space, node);
 }
 
-/* Are all nodes of the hypercube of a sensitive value bad? */
+/* Return true if all nodes of the hypercube of a sensitive value are bad. */
 static bool
 hypercube_is_bad(const Hypercubes *cubes, int32 value)
 {
@@ -127,9 +132,10 @@ hypercube_is_bad(const Hypercubes *cubes, int32 value)
 }
 
 /*
- * Are all inter-hypercube edges at a corner bad?  An edge is bad when both its
- * nodes are, so all are bad when all nodes of the corner are; where there is one
- * hypercube and no edge, its node stands for them.
+ * Return true if all inter-hypercube edges at a corner are bad.
+ *
+ * An edge is bad if both its nodes are, so all edges are bad if all nodes of the corner
+ * are.  Where there is one hypercube and no edge, its node stands for the edges.
  */
 static bool
 corner_is_bad(const Hypercubes *cubes, int corner)
@@ -142,6 +148,7 @@ corner_is_bad(const Hypercubes *cubes, int corner)
 	return true;
 }
 
+/* Return the text of a corner, for a reason. */
 static char *
 describe_corner(const Hypercubes *cubes, int corner)
 {
@@ -163,7 +170,7 @@ describe_corner(const Hypercubes *cubes, int corner)
 	return text.data;
 }
 
-/* Why a group is not plain and k-anonymous by Theorem 5.1; null if it is. */
+/* Return the reason why a group is not plain and k-anonymous by Theorem 5.1, or NULL if it is. */
 static char *
 find_fault(const Hypercubes *cubes, int k)
 {
@@ -184,7 +191,10 @@ find_fault(const Hypercubes *cubes, int k)
 	return NULL;
 }
 
-/* is_plain(source, id, quasi_ids, sensitive, grouping, k, p, d) -> (grp, plain, reason) */
+/*
+ * Return (grp, plain, reason) for each group:
+ * is_plain(source, id, quasi_ids, sensitive, grouping, k, p, d).
+ */
 Datum
 kanon_is_plain(PG_FUNCTION_ARGS)
 {
@@ -220,19 +230,17 @@ kanon_is_plain(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * The attack.
- */
-
+/* The attack of an adversary who knows the outliers among the rows. */
 typedef struct Attack
 {
 	const Space *space;
-	int noutliers; /* that the adversary knows of */
-	int32 *outliers;
-	int32 *matches; /* those that match the group at hand (Definition 3.6) */
+	int noutliers;
+	int32 *outliers; /* rows */
+	int32 *matches;	 /* the outliers that match the group at hand (Definition 3.6) */
 	int nmatches;
 } Attack;
 
+/* Collect the outliers. */
 static void
 learn_outliers(Attack *attack)
 {
@@ -249,6 +257,7 @@ learn_outliers(Attack *attack)
 	}
 }
 
+/* Collect the outliers that match a group. */
 static void
 match_outliers(Attack *attack, const Hypercubes *cubes)
 {
@@ -266,12 +275,11 @@ match_outliers(Attack *attack, const Hypercubes *cubes)
 }
 
 /*
- * The corner that an outlier lies on, or -1.
+ * Return the corner of a group's box that an outlier lies on, or -1.
  *
- * Both theorems ask that in each column some corner's end is no farther than the
- * outlier from every row of the source.  One of these rows is the outlier's own,
- * at distance 0: so its value must be an end.  Then it is, from every row, just
- * as far as itself.
+ * Both theorems ask that in each column some corner's end is no farther than the outlier
+ * from every row of the source.  One of these rows is the outlier's own, at distance 0: so
+ * its value must be an end.  Then that end is, from every row, just as far as the outlier.
  */
 static int
 outlier_corner(const Hypercubes *cubes, int32 row)
@@ -291,6 +299,7 @@ outlier_corner(const Hypercubes *cubes, int32 row)
 	return corner;
 }
 
+/* Return true if one of the group's hypercubes is bad. */
 static bool
 some_hypercube_is_bad(const Hypercubes *cubes)
 {
@@ -302,7 +311,7 @@ some_hypercube_is_bad(const Hypercubes *cubes)
 	return false;
 }
 
-/* How many of the group's sensitive values make an outlier of someone with these quasi-identifiers. */
+/* Return how many of the group's sensitive values make an outlier of a row with these quasi-identifiers. */
 static int
 guilty_values(const Hypercubes *cubes, int32 row)
 {
@@ -318,7 +327,10 @@ guilty_values(const Hypercubes *cubes, int32 row)
 	return count;
 }
 
-/* Definition 4.1, for the outliers whose presence in a group Theorem 4.1 or 4.2 gives away. */
+/*
+ * Return (id, grp, presence, association), by Definition 4.1, for the outliers whose
+ * presence in a group Theorem 4.1 or 4.2 gives away.
+ */
 static void
 attack_group(ReturnSetInfo *result, Attack *attack, const Hypercubes *cubes, int32 label)
 {
@@ -350,7 +362,10 @@ attack_group(ReturnSetInfo *result, Attack *attack, const Hypercubes *cubes, int
 	}
 }
 
-/* distinguishability(source, id, quasi_ids, sensitive, grouping, p, d) -> (id, grp, presence, association) */
+/*
+ * Return (id, grp, presence, association) for each outlier that is given away:
+ * distinguishability(source, id, quasi_ids, sensitive, grouping, p, d).
+ */
 Datum
 kanon_distinguishability(PG_FUNCTION_ARGS)
 {

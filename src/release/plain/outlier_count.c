@@ -1,17 +1,16 @@
 /*
  * outlier_count.c
- *		Are enough rows within d of a point, of every point of a box, of some?
+ *		Counting rows within d of a point, of every point of a box, or of some point of it.
  *
- * Nodes that are all within or all beyond d are counted as a whole, the others
- * are opened, the largest first, and only until the answer is certain.  So what
- * a count costs depends on how close it is, and hardly on how many rows there are.
- * Every bound is computed with the same steps as a row's own distance, and
- * rounding is monotonic, so that the answers are those of counting all rows one
- * by one, to the last bit.
+ * Nodes that are all within or all beyond d are counted as a whole; the others are opened,
+ * the largest first, and only until the answer is certain.  So the cost of a count depends
+ * on how close the answer is, and hardly on the number of rows.  Every bound is computed
+ * with the same steps as a row's own distance, and rounding is monotonic, so that the
+ * answers are those of counting all rows one by one, to the last bit.
  */
 #include "base/kanon.h"
 
-#include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
 
 #include <math.h>
 
@@ -19,46 +18,50 @@
 #include "port/pg_bitutils.h"
 
 #include "release/common/kdtree.h"
+#include "release/plain/outlier.h"
 
-/* Nodes by the power of two of their size. */
+/* The classes of nodes, by the power of two of their size. */
 #define SIZE_CLASSES 32
 
 typedef struct Counting
 {
 	const Space *space;
 	const Crowd *crowd;
-	int within;				   /* rows known to be near */
-	int open;				   /* rows not known about yet */
-	int largest;			   /* no larger class of nodes waits */
+	int within;				   /* rows known to be within d */
+	int open;				   /* rows about which that is not known yet */
+	int largest;			   /* the largest class that may have a node that waits */
 	int waiting[SIZE_CLASSES]; /* by class: the first node that waits to be opened, or -1 */
 } Counting;
 
-/* How far the rows of a node can be. */
+/* The smallest and the largest distance, or its square, that a row of a node can have. */
 typedef struct Reach
 {
 	double least;
 	double most;
 } Reach;
 
+/* Return the way in which distances count in a column. */
 static inline Gap
 gap_of(const Counting *counting, int column)
 {
 	return column < counting->space->nquasi ? counting->crowd->quasi : counting->crowd->sensitive;
 }
 
+/* Return the distance between two numbers. */
 static inline double
 distance(double a, double b)
 {
 	return a < b ? b - a : a - b;
 }
 
-/* From a point to an interval. */
+/* Return the distance from a number to an interval. */
 static inline double
 beyond(double x, double lower, double upper)
 {
 	return Max(Max(lower - x, x - upper), 0);
 }
 
+/* Return the distance of a value to the interval from lower to upper, as gap counts it. */
 static inline double
 value_gap(Gap gap, double x, double lower, double upper)
 {
@@ -76,7 +79,7 @@ value_gap(Gap gap, double x, double lower, double upper)
 	return Max(Min(x - lower, upper - x), 0);
 }
 
-/* The gaps of values between lo and hi: none is less than the one or more than the other. */
+/* Return bounds of the distances of values between lo and hi, as gap counts them. */
 static inline Reach
 interval_gap(Gap gap, double lo, double hi, double lower, double upper)
 {
@@ -86,7 +89,8 @@ interval_gap(Gap gap, double lo, double hi, double lower, double upper)
 			return (Reach){Max(Max(lo - lower, upper - hi), 0), Max(hi - lower, upper - lo)};
 		case GAP_NEAREST:
 			return (Reach){Min(beyond(lower, lo, hi), beyond(upper, lo, hi)),
-						   Min(Max(distance(lo, lower), distance(hi, lower)), Max(distance(lo, upper), distance(hi, upper)))};
+						   Min(Max(distance(lo, lower), distance(hi, lower)),
+							   Max(distance(lo, upper), distance(hi, upper)))};
 		case GAP_BETWEEN:
 			return (Reach){Max(Max(lower - hi, lo - upper), 0), Max(Max(lower - lo, hi - upper), 0)};
 		case GAP_OUTSIDE:
@@ -95,7 +99,7 @@ interval_gap(Gap gap, double lo, double hi, double lower, double upper)
 	return (Reach){Max(Min(lo - lower, upper - hi), 0), Max(Min(hi - lower, upper - lo), 0)};
 }
 
-/* Adds up columns that count alike. */
+/* Add the squared distances of some columns that count alike to the reach of a node. */
 static inline void
 add_reach(Gap gap, const Counting *counting, Size at, int first, int end, Reach *reach)
 {
@@ -111,6 +115,7 @@ add_reach(Gap gap, const Counting *counting, Size at, int first, int end, Reach 
 	}
 }
 
+/* Return the smallest and the largest squared distance that a row of a node can have. */
 static Reach
 node_reach(const Counting *counting, int node)
 {
@@ -118,7 +123,7 @@ node_reach(const Counting *counting, int node)
 	Size at = (Size) node * (nquasi + 1);
 	Reach reach = {0, 0};
 
-	/* One loop for each kind, so that the compiler can leave out the others. */
+	/* One loop for each kind, so that the compiler can leave out the other kinds. */
 	switch (counting->crowd->quasi)
 	{
 		case GAP_FARTHEST:
@@ -138,6 +143,7 @@ node_reach(const Counting *counting, int node)
 	return reach;
 }
 
+/* Add the squared distances of count values to squares. */
 static inline void
 add_squares(Gap gap, const double *values, double lower, double upper, int count, double *squares)
 {
@@ -149,13 +155,18 @@ add_squares(Gap gap, const double *values, double lower, double upper, int count
 	}
 }
 
-/* Column by column and one loop for each kind, so that the compiler can take several rows at a time. */
+/*
+ * Return how many of count rows, from a position on, are within d.  There is one loop per
+ * column and kind, so that the compiler can take several rows at a time.
+ */
 static int
 count_near(const Counting *counting, int first, int count)
 {
 	const KdTree *tree = &counting->space->tree;
 	double squares[KDTREE_LEAF] = {0};
 	int near = 0;
+
+	Assert(count > 0 && count <= KDTREE_LEAF);
 
 	for (int column = 0; column < tree->ncolumns; column++)
 	{
@@ -184,13 +195,14 @@ count_near(const Counting *counting, int first, int count)
 	return near;
 }
 
+/* Return true if the answer is certain. */
 static inline bool
 is_decided(const Counting *counting)
 {
 	return counting->within >= counting->space->enough || counting->within + counting->open < counting->space->enough;
 }
 
-/* Counts a node as a whole if it is all on one side, or else leaves it for later. */
+/* Count a node as a whole if all its rows are within d or all are beyond, or else leave it for later. */
 static void
 judge_node(Counting *counting, int node)
 {
@@ -206,26 +218,30 @@ judge_node(Counting *counting, int node)
 		counting->open -= size;
 		return;
 	}
+	Assert(class >= 0 && class < SIZE_CLASSES);
 	space->waiting[node] = counting->waiting[class];
 	counting->waiting[class] = node;
 	counting->largest = Max(counting->largest, class);
 }
 
-/* A node of the largest class that waits; there is one where anything is open. */
+/* Take a node of the largest class that waits; there is one as long as rows are open. */
 static int
 next_node(Counting *counting)
 {
 	int node;
 
+	Assert(counting->open > 0);
 	while (counting->waiting[counting->largest] < 0)
 		counting->largest--;
+	Assert(counting->largest >= 0);
 	node = counting->waiting[counting->largest];
 	counting->waiting[counting->largest] = counting->space->waiting[node];
 	return node;
 }
 
+/* Judge the two children of a node, or count the rows of a leaf. */
 static void
-open_node(Counting *counting, int node)
+outlier_open_node(Counting *counting, int node)
 {
 	const KdTree *tree = &counting->space->tree;
 
@@ -244,6 +260,7 @@ open_node(Counting *counting, int node)
 	}
 }
 
+/* Return true if enough rows are within d. */
 bool
 crowd_is_enough(const Space *space, const Crowd *crowd)
 {
@@ -253,21 +270,26 @@ crowd_is_enough(const Space *space, const Crowd *crowd)
 	memset(counting.waiting, -1, sizeof(counting.waiting));
 	judge_node(&counting, 0);
 	while (!is_decided(&counting))
-		open_node(&counting, next_node(&counting));
+		outlier_open_node(&counting, next_node(&counting));
 	return counting.within >= space->enough;
 }
 
+/* Return true if a point is a (p,d)-outlier. */
 bool
 point_is_outlier(const Space *space, const double *point)
 {
-	Crowd crowd = {GAP_FARTHEST, GAP_FARTHEST, point, point}; /* of one end: all kinds are the same, this one is the quickest */
+	/* With lower and upper equal, all kinds of gaps are the same; this one is the quickest. */
+	Crowd crowd = {GAP_FARTHEST, GAP_FARTHEST, point, point};
 
 	return !crowd_is_enough(space, &crowd);
 }
 
 /*
- * Rows within d on the sensitive attribute alone are a stretch of its sorted
- * values, and moving on to the next value moves both ends of it on.
+ * Return, by distinct sensitive value, whether rows that have it are sensitive-attribute
+ * outliers.
+ *
+ * Rows within d on the sensitive attribute alone are a stretch of its sorted values, and
+ * moving on to the next value moves both ends of the stretch on.
  */
 bool *
 space_global_values(const Space *space)

@@ -4,16 +4,19 @@
  */
 #include "base/kanon.h"
 
-#include "release/plain/outlier.h"
-
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "base/progress.h"
+#include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
 
 PG_FUNCTION_INFO_V1(kanon_outliers);
 
-/* outliers(source, id, quasi_ids, sensitive, p, d) -> (id, kind) */
+/*
+ * Return the outliers as (id, kind): outliers(source, id, quasi_ids, sensitive, p, d).  An
+ * outlier by its sensitive value alone is global, any other local.
+ */
 Datum
 kanon_outliers(PG_FUNCTION_ARGS)
 {
@@ -35,7 +38,8 @@ kanon_outliers(PG_FUNCTION_ARGS)
 		space_point(space, row, point);
 		if (is_global || point_is_outlier(space, point))
 		{
-			Datum values[2] = {CStringGetTextDatum(space_id(space, row)), CStringGetTextDatum(is_global ? "global" : "local")};
+			Datum values[2] = {CStringGetTextDatum(space_id(space, row)),
+							   CStringGetTextDatum(is_global ? "global" : "local")};
 			bool nulls[2] = {false, false};
 
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -1,11 +1,11 @@
 /*
  * outlier_grouping.c
- *		A grouping of the source's rows, given as a query of id and grp, and
- *		kanon.information_loss of it.
+ *		A grouping of the source's rows, given as a query of (id, grp), and
+ *		kanon.information_loss, which says what it loses.
  */
 #include "base/kanon.h"
 
-#include "release/plain/outlier.h"
+#include "release/plain/outlier_grouping.h"
 
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -16,22 +16,25 @@
 #include "release/common/arguments.h"
 #include "release/common/grouping.h"
 #include "release/common/input.h"
+#include "release/plain/outlier.h"
 
 PG_FUNCTION_INFO_V1(kanon_information_loss);
 
+/* The rows of the query that are fetched at a time. */
 #define FETCH_ROWS 10000
 
-/* What reading leaves: by row of the space, whether it was met and the grp that it had. */
+/* The grouping as it is read, by row of the space. */
 typedef struct GroupReader
 {
 	const ReleaseSource *source;
-	Interner *ids; /* the code of an identifier is its row, in the order of the caller's choice */
+	Interner *ids; /* the code of an identifier is its row in the space */
 	int nrows;
-	bool *met;
-	bool *grouped;
-	int32 *label;
+	bool *met;	   /* the grouping has the row */
+	bool *grouped; /* its grp is not NULL */
+	int32 *label;  /* its grp */
 } GroupReader;
 
+/* Set up a reader in which no row has been met. */
 static void
 start_reader(GroupReader *reader, const Grouping *grouping)
 {
@@ -46,14 +49,15 @@ start_reader(GroupReader *reader, const Grouping *grouping)
 	reader->label = palloc_extended(Max(nrows, 1) * sizeof(int32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int row = 0; row < nrows; row++)
 	{
+		const char *const *id = (const char *const *) &grouping->source->ids[grouping->row_of[row]];
 		bool found;
-		int32 code PG_USED_FOR_ASSERTS_ONLY = interner_code(reader->ids, &grouping->source->ids[grouping->row_of[row]], &found);
+		int32 code PG_USED_FOR_ASSERTS_ONLY = interner_code(reader->ids, id, &found);
 
 		Assert(!found && code == row);
 	}
 }
 
-/* A row without a group was removed. */
+/* Take a row of the grouping: its group, or NULL if the source's row was removed. */
 static void
 take_row(GroupReader *reader, HeapTuple tuple, TupleDesc desc)
 {
@@ -79,8 +83,9 @@ take_row(GroupReader *reader, HeapTuple tuple, TupleDesc desc)
 	reader->label[row] = isnull ? 0 : DatumGetInt32(label);
 }
 
+/* Run the grouping's query, and take its rows. */
 static void
-read_grouping(GroupReader *reader, const char *query)
+outlier_read_grouping(GroupReader *reader, const char *query)
 {
 	SPIPlanPtr plan;
 	Portal portal;
@@ -88,7 +93,9 @@ read_grouping(GroupReader *reader, const char *query)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	plan = SPI_prepare(psprintf("SELECT given.id, given.grp::pg_catalog.int4 FROM %s AS given", release_from_item(query)), 0, NULL);
+	plan = SPI_prepare(psprintf("SELECT given.id, given.grp::pg_catalog.int4 FROM %s AS given",
+								release_from_item(query)),
+					   0, NULL);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the grouping: %s", SPI_result_code_string(SPI_result));
 	work = AllocSetContextCreate(CurrentMemoryContext, "kanon grouping row", ALLOCSET_DEFAULT_SIZES);
@@ -111,6 +118,7 @@ read_grouping(GroupReader *reader, const char *query)
 	SPI_finish();
 }
 
+/* Compare two rows by grp, then by number. */
 static int
 compare_labelled(const void *a, const void *b, void *arg)
 {
@@ -123,8 +131,9 @@ compare_labelled(const void *a, const void *b, void *arg)
 	return left - right;
 }
 
+/* Return the groups of the rows that have one. */
 static GivenGroups *
-collect_groups(const GroupReader *reader)
+given_groups_collect(const GroupReader *reader)
 {
 	GivenGroups *groups = palloc0(sizeof(GivenGroups));
 	Size size = ((Size) reader->nrows + 1) * sizeof(int32);
@@ -156,17 +165,21 @@ collect_groups(const GroupReader *reader)
 	return groups;
 }
 
+/* Run a query of (id, grp), and return the groups of the rows that have one. */
 GivenGroups *
 given_groups_read(const Space *space, const char *query)
 {
 	GroupReader reader;
 
 	start_reader(&reader, space->grouping);
-	read_grouping(&reader, query);
-	return collect_groups(&reader);
+	outlier_read_grouping(&reader, query);
+	return given_groups_collect(&reader);
 }
 
-/* information_loss(source, id, quasi_ids, grouping) -> average loss of a row (Definition 3.7) */
+/*
+ * Return the average loss of a row (Definition 3.7):
+ * information_loss(source, id, quasi_ids, grouping).
+ */
 Datum
 kanon_information_loss(PG_FUNCTION_ARGS)
 {

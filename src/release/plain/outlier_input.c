@@ -1,6 +1,6 @@
 /*
  * outlier_input.c
- *		Reading the source of the functions about outliers.
+ *		Reading the source as points of a standardized space.
  */
 #include "base/kanon.h"
 
@@ -18,10 +18,12 @@
 #include "release/common/arguments.h"
 #include "release/common/grouping.h"
 #include "release/common/input.h"
+#include "release/plain/outlier_tree.h"
 
-/* p times the number of rows, when p is taken for the decimal that it was written as. */
+/* More than p can differ from the decimal that it was written as: p times the rows is not rounded up for that. */
 #define DECIMAL_SLACK 1e-12
 
+/* Return a number that must not be NULL. */
 static double
 argument_number(FunctionCallInfo fcinfo, int which, const char *name)
 {
@@ -32,6 +34,7 @@ argument_number(FunctionCallInfo fcinfo, int which, const char *name)
 	return PG_GETARG_FLOAT8(which);
 }
 
+/* Return p, after checking its range. */
 static double
 argument_p(FunctionCallInfo fcinfo, int which)
 {
@@ -45,6 +48,7 @@ argument_p(FunctionCallInfo fcinfo, int which)
 	return p;
 }
 
+/* Return d, after checking its range. */
 static double
 argument_d(FunctionCallInfo fcinfo, int which)
 {
@@ -58,8 +62,10 @@ argument_d(FunctionCallInfo fcinfo, int which)
 }
 
 /*
- * The sensitive column's name, or an object of it and its hierarchy, as in an
- * anonymization view: {"disease": "diseases"}.
+ * Add the sensitive column to the source, once for its values and once for its text.
+ *
+ * The argument is the column's name, or an object of the column and its hierarchy, as in
+ * an anonymization view: {"disease": "diseases"}.
  */
 static void
 add_sensitive(ReleaseSource *source, GroupingArgs *args)
@@ -87,6 +93,7 @@ add_sensitive(ReleaseSource *source, GroupingArgs *args)
 	(void) release_add_column(source, args->sensitive, NULL, true);
 }
 
+/* Refuse a sensitive column whose values are no numbers and have no hierarchy. */
 static void
 check_sensitive(const ReleaseColumn *column)
 {
@@ -98,8 +105,9 @@ check_sensitive(const ReleaseColumn *column)
 				 errhint("Name its hierarchy: sensitive => '{\"%s\": \"...\"}'.", column->name)));
 }
 
+/* Refuse a column that is NULL in a row. */
 static void
-refuse_nulls(const ReleaseSource *source, const ReleaseColumn *column)
+outlier_refuse_nulls(const ReleaseSource *source, const ReleaseColumn *column)
 {
 	for (int row = 0; row < source->nrows; row++)
 	{
@@ -108,11 +116,12 @@ refuse_nulls(const ReleaseSource *source, const ReleaseColumn *column)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column \"%s\" is null in a row of the source", column->name),
 					 errdetail("It is the row with identifier \"%s\".", source->ids[row]),
-					 errhint("Null is at no distance from anything: leave such rows out, or give them a value with coalesce().")));
+					 errhint("Null is at no distance from anything: "
+							 "leave such rows out, or give them a value with coalesce().")));
 	}
 }
 
-/* Smallest value, width and unit of a column. */
+/* Set the smallest value, the width and the unit of a column. */
 static void
 measure_column(Space *space, const ReleaseColumn *column, int index)
 {
@@ -136,12 +145,14 @@ measure_column(Space *space, const ReleaseColumn *column, int index)
 				 errdetail("They go from %g to %g.", least, most)));
 }
 
+/* Return a raw value of a column standardized; in a column of one value it is 0. */
 double
 space_standard(const Space *space, int column, double raw)
 {
 	return space->width[column] > 0 ? (raw - space->least[column]) / space->width[column] : 0;
 }
 
+/* Set the standardized values of a column, and their mean. */
 static void
 fill_column(Space *space, const ReleaseColumn *column, int index)
 {
@@ -157,6 +168,7 @@ fill_column(Space *space, const ReleaseColumn *column, int index)
 	space->centre[index] = space->nrows > 0 ? sum / space->nrows : 0;
 }
 
+/* A sensitive value and its row, for sorting. */
 typedef struct SortedValue
 {
 	double value;
@@ -171,6 +183,7 @@ typedef struct SortedValue
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* Set the distinct sensitive values, and the place of each row's value among them. */
 static void
 number_values(Space *space)
 {
@@ -197,7 +210,7 @@ number_values(Space *space)
 	}
 }
 
-/* The largest sum of squares whose root is not greater than d. */
+/* Return the largest sum of squares whose root is not greater than d. */
 static double
 largest_square(double d)
 {
@@ -210,7 +223,7 @@ largest_square(double d)
 	return square;
 }
 
-/* What the loss of a column is a share of. */
+/* Return the width that the losses of a column are shares of. */
 static double
 whole_loss(const Space *space, int column)
 {
@@ -219,7 +232,7 @@ whole_loss(const Space *space, int column)
 	return given->kind == COLUMN_WORD ? given->nwords - 1 : space->width[column] + space->unit[column];
 }
 
-/* The rows and the widths of their columns. */
+/* Return a space with the rows of the source and the widths of the first ncolumns columns. */
 static Space *
 make_space(ReleaseSource *source, int ncolumns)
 {
@@ -237,13 +250,14 @@ make_space(ReleaseSource *source, int ncolumns)
 	space->loss_factor = palloc(size);
 	for (int column = 0; column < ncolumns; column++)
 	{
-		refuse_nulls(source, &source->columns[column]);
+		outlier_refuse_nulls(source, &source->columns[column]);
 		measure_column(space, &source->columns[column], column);
 		space->loss_factor[column] = 1 / whole_loss(space, column);
 	}
 	return space;
 }
 
+/* Set the points, the sensitive values, d and p, and the index. */
 static void
 fill_space(Space *space, double p, double d)
 {
@@ -260,11 +274,12 @@ fill_space(Space *space, double p, double d)
 	space->enough = space->nrows - (int) ceil((p - DECIMAL_SLACK) * space->nrows) + 1;
 	if (space->nrows > 0)
 	{
-		space->tree = space_tree(space->columns, space->nrows, space->ncolumns);
+		space->tree = outlier_tree(space->columns, space->nrows, space->ncolumns);
 		space->waiting = palloc_extended((Size) space->tree.nnodes * sizeof(int32), MCXT_ALLOC_HUGE);
 	}
 }
 
+/* Read the arguments source, id and quasi_ids. */
 static void
 read_arguments(FunctionCallInfo fcinfo, GroupingArgs *args)
 {
@@ -277,6 +292,7 @@ read_arguments(FunctionCallInfo fcinfo, GroupingArgs *args)
 	args->quasi_ids = PG_GETARG_JSONB_P(2);
 }
 
+/* Read the source for its quasi-identifiers only. */
 Space *
 space_read_quasi(FunctionCallInfo fcinfo)
 {
@@ -291,6 +307,7 @@ space_read_quasi(FunctionCallInfo fcinfo)
 	return make_space(source, source->nquasi);
 }
 
+/* Read the source and its sensitive values; p and d are the arguments with these numbers. */
 Space *
 space_read(FunctionCallInfo fcinfo, int p, int d)
 {
@@ -318,6 +335,7 @@ space_read(FunctionCallInfo fcinfo, int p, int d)
 	return space;
 }
 
+/* Raise an error if groups cannot have k distinct sensitive values. */
 void
 space_check_k(const Space *space, int k)
 {
@@ -328,36 +346,46 @@ space_check_k(const Space *space, int k)
 	if (k > space->nvalues)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k is %d, but column \"%s\" has only %d distinct values", k, space->sensitive_text->name, space->nvalues),
+				 errmsg("k is %d, but column \"%s\" has only %d distinct values",
+						k, space->sensitive_text->name, space->nvalues),
 				 errhint("A group needs k distinct sensitive values: choose a lower k.")));
 }
 
+/* Set the point of a row. */
 void
 space_point(const Space *space, int32 row, double *point)
 {
+	Assert(row >= 0 && row < space->nrows);
 	for (int column = 0; column < space->ncolumns; column++)
 		point[column] = space->columns[column][row];
 }
 
+/* Return the identifier of a row. */
 const char *
 space_id(const Space *space, int32 row)
 {
 	return space->grouping->source->ids[space->grouping->row_of[row]];
 }
 
+/* Return the sensitive value of a row as text. */
 const char *
 space_sensitive(const Space *space, int32 row)
 {
 	return space->sensitive_text->texts[space->grouping->row_of[row]];
 }
 
-/* Numbers go from the smallest to the largest, words are a node of their tree or everything. */
+/*
+ * Set the ends, raw, of the interval that is published for a column where rows are between
+ * lo and hi: for numbers from the smallest to the largest, for words a node of their tree
+ * or everything.
+ */
 void
 space_interval(const Space *space, int column, double lo, double hi, double *lower, double *upper)
 {
 	const Line *line = &space->points->lines[column];
 	int32 node;
 
+	Assert(column >= 0 && column < space->nquasi && lo <= hi);
 	*lower = lo;
 	*upper = hi;
 	if (!line->words || lo == hi)
@@ -376,6 +404,7 @@ space_interval(const Space *space, int column, double lo, double hi, double *low
 	}
 }
 
+/* Return the loss of a value that is published as an interval. */
 double
 space_loss(const Space *space, int column, double lower, double upper)
 {
@@ -386,6 +415,7 @@ space_loss(const Space *space, int column, double lower, double upper)
 	return (upper - lower + space->unit[column]) / whole_loss(space, column);
 }
 
+/* Set the ends, raw, of the box that is published for some rows. */
 void
 space_box(const Space *space, const int32 *rows, int count, double *lower, double *upper)
 {

@@ -1,51 +1,53 @@
 /*
  * outlier_tree.c
- *		The index that rows within d are counted with.
+ *		An index for counting the rows within d.
  *
- * It has the form of a kd-tree, but does not part a node at the median of its
- * widest column.  Census columns have a few usual values and some rare ones far
- * away: at the median both halves would keep the usual value and one of them all
- * the rare ones, and be as wide as before.  Parted where the rows lose the most
- * width together, the boxes of the many shrink, so that most nodes are within d or
- * beyond it as a whole.
+ * The index has the form of a kd-tree, but does not part a node at the median of its
+ * widest column.  Census columns have a few usual values and some rare ones far away: at
+ * the median both halves would keep the usual value and one of them all the rare ones, and
+ * be as wide as before.  Where nodes are parted so that their rows lose the most width
+ * together, the boxes of many rows shrink, so that most nodes are within d or beyond it as
+ * a whole.
  */
 #include "base/kanon.h"
+
+#include "release/plain/outlier_tree.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
 
 #include "release/common/kdtree.h"
-#include "release/plain/outlier.h"
 
 typedef struct OutlierTreeBuilder
 {
 	KdTree tree;
-	double *const *columns;
-	int room;		/* nodes that the arrays have room for */
-	int32 *scratch; /* rows of the right side */
+	double *const *columns; /* the caller's: [column][row] */
+	int room;				/* nodes that the arrays have room for */
+	int32 *scratch;			/* rows of the right side */
 } OutlierTreeBuilder;
 
-/* Places at which a column may be parted. */
+/* The stretches of equal width into which a column is divided; it can be parted between them. */
 #define BINS 64
 
-/* The rows between two points of a column. */
+/* The rows in a stretch of a column. */
 typedef struct Bin
 {
 	int count;
-	double lo;
+	double lo; /* their smallest and largest value; infinite if there are none */
 	double hi;
 } Bin;
 
 typedef struct OutlierCut
 {
-	double saved;
+	double saved; /* rows times the width that they lose */
 	int column;	  /* -1: all rows are equal */
-	double value; /* the largest of the left side */
+	double value; /* the largest value of the left side */
 } OutlierCut;
 
+/* Make room for one more node. */
 static void
-make_room(OutlierTreeBuilder *builder)
+outlier_tree_make_room(OutlierTreeBuilder *builder)
 {
 	KdTree *tree = &builder->tree;
 	Size box;
@@ -61,14 +63,15 @@ make_room(OutlierTreeBuilder *builder)
 	tree->hi = repalloc_huge(tree->hi, box);
 }
 
-/* The box around a node's rows. */
+/* Set the box around a node's rows. */
 static void
-measure_node(OutlierTreeBuilder *builder, int node)
+outlier_tree_measure_node(OutlierTreeBuilder *builder, int node)
 {
 	KdTree *tree = &builder->tree;
 	double *lo = tree->lo + (Size) node * tree->ncolumns;
 	double *hi = tree->hi + (Size) node * tree->ncolumns;
 
+	Assert(tree->first[node] < tree->end[node]);
 	for (int column = 0; column < tree->ncolumns; column++)
 	{
 		const double *values = builder->columns[column];
@@ -84,6 +87,7 @@ measure_node(OutlierTreeBuilder *builder, int node)
 	}
 }
 
+/* Divide a node's rows among the bins of a column. */
 static void
 fill_bins(OutlierTreeBuilder *builder, int node, int column, Bin *bins)
 {
@@ -92,6 +96,7 @@ fill_bins(OutlierTreeBuilder *builder, int node, int column, Bin *bins)
 	double lo = tree->lo[(Size) node * tree->ncolumns + column];
 	double width = tree->hi[(Size) node * tree->ncolumns + column] - lo;
 
+	Assert(width > 0);
 	for (int i = 0; i < BINS; i++)
 		bins[i] = (Bin){0, INFINITY, -INFINITY};
 	for (int position = tree->first[node]; position < tree->end[node]; position++)
@@ -105,9 +110,9 @@ fill_bins(OutlierTreeBuilder *builder, int node, int column, Bin *bins)
 	}
 }
 
-/* What parting a column saves: rows times the width that they lose. */
+/* Set the best cut to one of a column's, if that saves more. */
 static void
-best_cut(const Bin *bins, int column, OutlierCut *best)
+outlier_tree_best_cut(const Bin *bins, int column, OutlierCut *best)
 {
 	double lo = bins[0].lo;
 	double hi = bins[BINS - 1].hi;
@@ -136,9 +141,9 @@ best_cut(const Bin *bins, int column, OutlierCut *best)
 	}
 }
 
-/* The cut that makes boxes of many rows narrow. */
+/* Return the cut of a node that saves most. */
 static OutlierCut
-choose_cut(OutlierTreeBuilder *builder, int node)
+outlier_tree_choose_cut(OutlierTreeBuilder *builder, int node)
 {
 	const KdTree *tree = &builder->tree;
 	OutlierCut best = {0, -1, 0};
@@ -151,12 +156,12 @@ choose_cut(OutlierTreeBuilder *builder, int node)
 		if (tree->lo[at] == tree->hi[at])
 			continue;
 		fill_bins(builder, node, column, bins);
-		best_cut(bins, column, &best);
+		outlier_tree_best_cut(bins, column, &best);
 	}
 	return best;
 }
 
-/* Rows up to the cut to the left; returns where the right side begins. */
+/* Bring the rows up to the cut to the left, and return where the right side begins. */
 static int
 part_node(OutlierTreeBuilder *builder, int node, const OutlierCut *cut)
 {
@@ -174,11 +179,13 @@ part_node(OutlierTreeBuilder *builder, int node, const OutlierCut *cut)
 			builder->scratch[right++] = row;
 	}
 	memcpy(tree->row + left, builder->scratch, right * sizeof(int32));
+	Assert(left > tree->first[node] && right > 0);
 	return left;
 }
 
+/* Add a node with the rows at positions from first to before end, and the nodes below it. */
 static void
-build_node(OutlierTreeBuilder *builder, int first, int end)
+outlier_tree_build_node(OutlierTreeBuilder *builder, int first, int end)
 {
 	KdTree *tree = &builder->tree;
 	int node = tree->nnodes;
@@ -187,30 +194,32 @@ build_node(OutlierTreeBuilder *builder, int first, int end)
 
 	CHECK_FOR_INTERRUPTS();
 	check_stack_depth();
-	make_room(builder);
+	outlier_tree_make_room(builder);
 	tree->nnodes++;
 	tree->first[node] = first;
 	tree->end[node] = end;
 	tree->right[node] = 0;
-	measure_node(builder, node);
+	outlier_tree_measure_node(builder, node);
 	if (end - first <= KDTREE_LEAF)
 		return;
-	cut = choose_cut(builder, node);
+	cut = outlier_tree_choose_cut(builder, node);
 	if (cut.column < 0)
 		return;
 	middle = part_node(builder, node, &cut);
-	build_node(builder, first, middle);
+	outlier_tree_build_node(builder, first, middle);
 	tree->right[node] = tree->nnodes;
-	build_node(builder, middle, end);
+	outlier_tree_build_node(builder, middle, end);
 }
 
+/* Return a tree over the rows of columns[column][row]. */
 KdTree
-space_tree(double *const *columns, int nrows, int ncolumns)
+outlier_tree(double *const *columns, int nrows, int ncolumns)
 {
 	OutlierTreeBuilder builder = {.columns = columns, .room = 1024};
 	KdTree *tree = &builder.tree;
 	Size box = (Size) builder.room * ncolumns * sizeof(double);
 
+	Assert(nrows > 0);
 	tree->nrows = nrows;
 	tree->ncolumns = ncolumns;
 	tree->first = palloc(builder.room * sizeof(int32));
@@ -222,7 +231,7 @@ space_tree(double *const *columns, int nrows, int ncolumns)
 	builder.scratch = palloc_extended((Size) nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 	for (int row = 0; row < nrows; row++)
 		tree->row[row] = row;
-	build_node(&builder, 0, nrows);
+	outlier_tree_build_node(&builder, 0, nrows);
 	pfree(builder.scratch);
 	tree->values = palloc_extended((Size) nrows * ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	for (int column = 0; column < ncolumns; column++)

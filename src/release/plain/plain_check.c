@@ -2,14 +2,14 @@
  * plain_check.c
  *		Is a group plain?  Theorem 5.1 by sets of nodes instead of single ones.
  *
- * A row that is near to the farthest corner of a box is near to all of them, so
- * one count can show that all nodes of a box are good.  Only where it does not,
- * the box is parted into those with the lower and with the upper end of a
- * column, and so on, down to a single node.  That a group is plain is never a guess.
+ * A row that is near to the farthest corner of a box is near to all corners, so one count
+ * can show that all nodes of a box are good.  Only if it does not, the box is parted into
+ * the nodes with the lower and with the upper end of a column, and so on, down to a single
+ * node.  That a group is plain is never a guess.
  */
 #include "base/kanon.h"
 
-#include "release/plain/plain_groups.h"
+#include "release/plain/plain_check.h"
 
 #include <math.h>
 
@@ -17,19 +17,22 @@
 
 #include "cluster/points.h"
 #include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
+#include "release/plain/plain_known.h"
 
 /* A group's nodes: the ends of its published box and its sensitive values. */
 typedef struct Nodes
 {
 	const Space *space;
 	const Shape *shape;
-	double lower[MOST_QUASI_IDS + 1]; /* standardized */
+	double lower[MOST_QUASI_IDS + 1]; /* the published box, standardized */
 	double upper[MOST_QUASI_IDS + 1];
-	double middle; /* the sensitive value next to the average one */
+	double middle; /* the sensitive value next to the mean, standardized */
 } Nodes;
 
+/* Make room for count sensitive values. */
 static void
-make_room(Shape *shape, int count)
+shape_make_room(Shape *shape, int count)
 {
 	if (count <= shape->room)
 		return;
@@ -38,6 +41,7 @@ make_room(Shape *shape, int count)
 								  : palloc_extended((Size) shape->room * sizeof(int32), MCXT_ALLOC_HUGE);
 }
 
+/* Set a shape to that of a single row. */
 void
 shape_start(const Space *space, Shape *shape, int32 row)
 {
@@ -45,22 +49,24 @@ shape_start(const Space *space, Shape *shape, int32 row)
 
 	memcpy(shape->lower, values, space->nquasi * sizeof(double));
 	memcpy(shape->upper, values, space->nquasi * sizeof(double));
-	make_room(shape, 32);
+	shape_make_room(shape, 32);
 	shape->nvalues = 1;
 	shape->values[0] = space->value_of[row];
 }
 
-/* The copy keeps its own array. */
+/* Copy a shape; the copy keeps an array of its own. */
 void
 shape_copy(const Space *space, Shape *to, const Shape *from)
 {
+	Assert(to != from);
 	memcpy(to->lower, from->lower, space->nquasi * sizeof(double));
 	memcpy(to->upper, from->upper, space->nquasi * sizeof(double));
-	make_room(to, from->nvalues + 1);
+	shape_make_room(to, from->nvalues + 1);
 	to->nvalues = from->nvalues;
 	memcpy(to->values, from->values, from->nvalues * sizeof(int32));
 }
 
+/* Add a sensitive value to a shape, if it is new. */
 static void
 add_value(Shape *shape, int32 value)
 {
@@ -70,12 +76,13 @@ add_value(Shape *shape, int32 value)
 		at--;
 	if (at > 0 && shape->values[at - 1] == value)
 		return;
-	make_room(shape, shape->nvalues + 1);
+	shape_make_room(shape, shape->nvalues + 1);
 	memmove(shape->values + at + 1, shape->values + at, (shape->nvalues - at) * sizeof(int32));
 	shape->values[at] = value;
 	shape->nvalues++;
 }
 
+/* Widen the bounds of a shape. */
 static void
 widen(const Space *space, Shape *shape, const double *lower, const double *upper)
 {
@@ -86,6 +93,7 @@ widen(const Space *space, Shape *shape, const double *lower, const double *upper
 	}
 }
 
+/* Add a row to a shape. */
 void
 shape_add(const Space *space, Shape *shape, int32 row)
 {
@@ -95,6 +103,7 @@ shape_add(const Space *space, Shape *shape, int32 row)
 	add_value(shape, space->value_of[row]);
 }
 
+/* Add the rows of another shape to a shape. */
 void
 shape_join(const Space *space, Shape *shape, const Shape *other)
 {
@@ -103,6 +112,7 @@ shape_join(const Space *space, Shape *shape, const Shape *other)
 		add_value(shape, other->values[i]);
 }
 
+/* Return the loss of a row that is published in a shape. */
 double
 shape_loss(const Space *space, const Shape *shape)
 {
@@ -113,11 +123,13 @@ shape_loss(const Space *space, const Shape *shape)
 	return loss;
 }
 
+/* Set the nodes of a shape. */
 static void
 make_nodes(Nodes *nodes, const Space *space, const Shape *shape)
 {
 	double centre = space->centre[space->nquasi];
 
+	Assert(shape->nvalues > 0);
 	nodes->space = space;
 	nodes->shape = shape;
 	for (int column = 0; column < space->nquasi; column++)
@@ -139,7 +151,7 @@ make_nodes(Nodes *nodes, const Space *space, const Shape *shape)
 	}
 }
 
-/* The column in which a set of corners is the widest, or -1 for a single one. */
+/* Return the column in which a set of corners is the widest, or -1 for a single corner. */
 static int
 widest_column(const Space *space, const double *lower, const double *upper)
 {
@@ -157,14 +169,14 @@ widest_column(const Space *space, const double *lower, const double *upper)
 	return widest;
 }
 
-/* Of two ends, is the upper one farther from where the rows are? */
+/* Return true if, of two ends, the upper one is farther from the mean of the rows. */
 static bool
 upper_is_farther(const Space *space, int column, double lower, double upper)
 {
 	return fabs(upper - space->centre[column]) > fabs(lower - space->centre[column]);
 }
 
-/* The corner that is the farthest from the centre, or the nearest to it. */
+/* Set the corner that is the farthest from the mean of the rows, or the nearest to it. */
 static void
 choose_corner(const Nodes *nodes, bool farthest, double *corner)
 {
@@ -178,6 +190,7 @@ choose_corner(const Nodes *nodes, bool farthest, double *corner)
 	}
 }
 
+/* Set a fault to a bad corner. */
 static void
 set_corner_fault(const Nodes *nodes, const double *corner, Fault *fault)
 {
@@ -192,6 +205,7 @@ set_corner_fault(const Nodes *nodes, const double *corner, Fault *fault)
 	}
 }
 
+/* Return true if a corner is good with one of the group's sensitive values. */
 static bool
 some_value_is_good(const Nodes *nodes, double *corner)
 {
@@ -199,8 +213,9 @@ some_value_is_good(const Nodes *nodes, double *corner)
 }
 
 /*
- * Condition (3) for a set of corners, given by its ends.  The sensitive value
- * next to the average is tried first: one good node is enough for a corner.
+ * Return true if a set of corners, given by its ends, satisfies condition (3); otherwise
+ * set the fault.  One good node is enough for a corner, and the sensitive value next to
+ * the mean is tried first.
  */
 static bool
 corners_are_good(const Nodes *nodes, double *lower, double *upper, Fault *fault)
@@ -237,6 +252,7 @@ corners_are_good(const Nodes *nodes, double *lower, double *upper, Fault *fault)
 	return good;
 }
 
+/* Return true if all corners satisfy condition (3); otherwise set the fault. */
 static bool
 all_corners_are_good(const Nodes *nodes, Fault *fault)
 {
@@ -257,7 +273,7 @@ all_corners_are_good(const Nodes *nodes, Fault *fault)
 	return corners_are_good(nodes, lower, upper, fault);
 }
 
-/* Is a node good among those with one sensitive value? */
+/* Return true if, among a set of corners with one sensitive value, a node is good. */
 static bool
 some_node_is_good(const Space *space, double *lower, double *upper)
 {
@@ -286,6 +302,7 @@ some_node_is_good(const Space *space, double *lower, double *upper)
 	return good;
 }
 
+/* Return true if the hypercube of a sensitive value has a good node. */
 static bool
 value_is_good(const Nodes *nodes, int32 value)
 {
@@ -299,7 +316,7 @@ value_is_good(const Nodes *nodes, int32 value)
 	return some_node_is_good(nodes->space, lower, upper);
 }
 
-/* Condition (2): every hypercube has a good node. */
+/* Return true if every hypercube has a good node, condition (2); otherwise set the fault. */
 static bool
 hypercubes_are_good(const Nodes *nodes, Fault *fault)
 {
@@ -308,7 +325,7 @@ hypercubes_are_good(const Nodes *nodes, Fault *fault)
 	double lower[MOST_QUASI_IDS + 1];
 	double upper[MOST_QUASI_IDS + 1];
 
-	/* The corner next to the centre may be good with all of them. */
+	/* The corner next to the mean may be good with all of them. */
 	choose_corner(nodes, false, lower);
 	memcpy(upper, lower, sizeof(upper));
 	lower[space->nquasi] = space->values[shape->values[0]];
@@ -327,6 +344,7 @@ hypercubes_are_good(const Nodes *nodes, Fault *fault)
 	return true;
 }
 
+/* Set the corner that a fault is about. */
 static void
 fault_corner(const Nodes *nodes, const Fault *fault, double *corner)
 {
@@ -334,7 +352,7 @@ fault_corner(const Nodes *nodes, const Fault *fault, double *corner)
 		corner[column] = fault->upper[column] ? nodes->upper[column] : nodes->lower[column];
 }
 
-/* Groups that differ in one row mostly fail alike. */
+/* Return true if a group has the fault of a similar group: groups that differ in one row mostly fail alike. */
 static bool
 has_fault(const Nodes *nodes, const Fault *fault)
 {
@@ -354,6 +372,7 @@ has_fault(const Nodes *nodes, const Fault *fault)
 	return false;
 }
 
+/* Return true if a group is plain and k-anonymous; if it is not, set the fault. */
 bool
 shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault)
 {
@@ -370,6 +389,7 @@ shape_is_plain(const Space *space, const Shape *shape, int k, Fault *fault)
 	return all_corners_are_good(&nodes, fault) && hypercubes_are_good(&nodes, fault);
 }
 
+/* Guess whether a corner is good, with the usual sensitive value or the group's own next to the mean. */
 static bool
 corner_is_within_reach(const Nodes *nodes, double *corner)
 {
@@ -380,6 +400,7 @@ corner_is_within_reach(const Nodes *nodes, double *corner)
 	return point_seems_good(nodes->space, corner);
 }
 
+/* Guess whether the outermost corner is good. */
 bool
 shape_is_within_reach(const Space *space, const Shape *shape)
 {
@@ -391,6 +412,10 @@ shape_is_within_reach(const Space *space, const Shape *shape)
 	return corner_is_within_reach(&nodes, corner);
 }
 
+/*
+ * Set, by column, whether the column alone takes the outermost corner out of reach when a
+ * shape becomes a wider one.
+ */
 void
 shape_excess(const Space *space, const Shape *shape, const Shape *wider, bool *excess)
 {
@@ -413,9 +438,11 @@ shape_excess(const Space *space, const Shape *shape, const Shape *wider, bool *e
 }
 
 /*
- * Whatever rows a group takes in, its corner of a given kind moves only
- * outwards.  Where too few rows are within d of all that lies outwards, whatever
- * the sensitive value, no such corner will ever be good.
+ * Return true if enough rows are within d of some point outwards of a corner, whatever the
+ * sensitive value.
+ *
+ * When a group takes in rows, its corner of a given kind moves only outwards.  If too few
+ * rows are within d of everything that lies outwards, no such corner will ever be good.
  */
 static bool
 is_enough_outwards(const Space *space, const double *corner, const bool *upwards)
@@ -434,6 +461,7 @@ is_enough_outwards(const Space *space, const double *corner, const bool *upwards
 	return crowd_is_known_enough(space, &outwards);
 }
 
+/* Return true if no group that contains a group with this fault is plain, either. */
 bool
 fault_is_final(const Space *space, const Shape *shape, const Fault *fault)
 {
@@ -453,6 +481,7 @@ fault_is_final(const Space *space, const Shape *shape, const Fault *fault)
 	return !is_enough_outwards(space, corner, fault->upper);
 }
 
+/* Return true if no plain group can have a row; false: that is not known. */
 bool
 row_is_hopeless(const Space *space, int32 row)
 {

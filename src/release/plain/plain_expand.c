@@ -2,10 +2,12 @@
  * plain_expand.c
  *		Groups grown from one row (section 7.2).
  *
- * Groups that lose little come first: all seeds are gone through several times,
- * and each time a group may lose more.  So rows that have near neighbours are not
- * spent on groups that reach far, and rows that have none are grouped with each
- * other.
+ * Groups that lose little come first: all seeds are tried several times, and each time a
+ * group may lose more.  So rows that have near neighbours are not spent on groups that
+ * reach far, and rows that have none are grouped with each other.
+ *
+ * A group first takes in rows that bring new sensitive values.  When it has enough of them
+ * and is not plain, it gives back the row that is most to blame.
  */
 #include "base/kanon.h"
 
@@ -18,17 +20,23 @@
 #include "base/progress.h"
 #include "cluster/points.h"
 #include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
+#include "release/plain/plain_check.h"
+#include "release/plain/plain_search.h"
 
-/* Rows that are tried for completing a group before the cheapest is taken. */
+/* The rows that are tried for completing a group before the cheapest is taken. */
 #define MOST_OFFERS 4
-/* Rows that are looked for at a time. */
+
+/* The rows that are searched for at a time. */
 #define POOL 32
-/* Times delta: steps that bring a sensitive value or mend a group, */
+
+/* A group takes at most delta times so many steps, each of which brings a sensitive value or mends the group. */
 #define MOST_STEPS 2
-/* and rows that are taken in because they lie inside. */
+
+/* A group takes in rows because they lie inside only until it has delta times so many rows. */
 #define MOST_ROWS 4
 
-/* By pass: the share of everything that a group may lose, and, times delta, the rows that it passes over before it gives up. */
+/* By pass: the share of everything that a group may lose, and how many rows, times delta, it refuses until it fails. */
 static const struct
 {
 	double loss;
@@ -37,33 +45,34 @@ static const struct
 
 #define PASSES ((int) lengthof(patience))
 
-/* A group being made; its first row is the seed. */
+/* A group that is being made; its first row is the seed. */
 typedef struct Growth
 {
 	Plain *plain;
 	Shape shape;
-	Shape tried; /* the same with one more row */
-	Fault fault; /* why it is not plain */
-	int steps;
-	int count;
-	int room;
+	Shape tried; /* the shape with one more row */
+	Fault fault; /* why the group is not plain */
+	int steps;	 /* taken so far */
+	int count;	 /* rows */
+	int room;	 /* rows that fit into the array */
 	int32 *rows;
-	bool *has_value; /* by sensitive value: does one of the rows have it? */
-	int pass;
-	double limit; /* it loses less than this */
-	int most_refused;
-	int8 *failed_in;			  /* by row: the pass in which a group with it last failed */
-	double least[MOST_QUASI_IDS]; /* rows are looked for between these */
+	bool *has_value;			  /* by sensitive value: a row of the group has it */
+	int pass;					  /* from 1 */
+	double limit;				  /* the group loses less than this */
+	int most_refused;			  /* rows that may be refused */
+	int8 *failed_in;			  /* by row: the pass in which a group with it last failed; 0: none */
+	double least[MOST_QUASI_IDS]; /* by column: rows are searched for between these raw values */
 	double most[MOST_QUASI_IDS];
-	int npool; /* rows near to the group, as it was when they were looked for */
-	Offer pool[POOL];
-	int nrefused; /* rows that it has given back */
+	int npool;		  /* rows in the pool */
+	Offer pool[POOL]; /* rows near to the group as it was when they were searched for */
+	int nrefused;	  /* rows that the group has given back or passed over */
 	int refused_room;
 	int32 *refused;
 } Growth;
 
+/* Add a row to an array, which grows if it is full. */
 static void
-push(int32 **rows, int *count, int *room, int32 row)
+push_row(int32 **rows, int *count, int *room, int32 row)
 {
 	if (*count == *room)
 	{
@@ -74,16 +83,18 @@ push(int32 **rows, int *count, int *room, int32 row)
 	(*rows)[(*count)++] = row;
 }
 
-/* The row has a group, or never will. */
+/* Note that a row is in a group, or that it never will be: its index or state. */
 void
 plain_settle(Plain *plain, int32 row, int32 where)
 {
+	Assert(where != ROW_FREE);
 	if (plain->group_of[row] == ROW_FREE)
 		plain->nplaced++;
 	plain->group_of[row] = where;
 	search_remove(plain, row);
 }
 
+/* Add a group of free rows. */
 void
 plain_add_group(Plain *plain, const Shape *shape, const int32 *rows, int count)
 {
@@ -101,23 +112,27 @@ plain_add_group(Plain *plain, const Shape *shape, const int32 *rows, int count)
 	group->loss = shape_loss(plain->space, shape);
 	for (int i = 0; i < count; i++)
 	{
-		push(&group->rows, &group->count, &group->room, rows[i]);
+		Assert(plain->group_of[rows[i]] == ROW_FREE);
+		push_row(&group->rows, &group->count, &group->room, rows[i]);
 		plain_settle(plain, rows[i], plain->ngroups);
 	}
 	plain->ngroups++;
 }
 
+/* Take a row into the group. */
 static void
-take(Growth *growth, int32 row)
+take_in(Growth *growth, int32 row)
 {
 	const Space *space = growth->plain->space;
 
-	push(&growth->rows, &growth->count, &growth->room, row);
+	Assert(!growth->plain->passed_over[row]);
+	push_row(&growth->rows, &growth->count, &growth->room, row);
 	shape_add(space, &growth->shape, row);
 	growth->has_value[space->value_of[row]] = true;
 	growth->plain->passed_over[row] = true;
 }
 
+/* Return true if the group with one more row is plain. */
 static bool
 is_plain_with(Growth *growth, int32 row)
 {
@@ -128,14 +143,15 @@ is_plain_with(Growth *growth, int32 row)
 	return shape_is_plain(space, &growth->tried, growth->plain->k, &growth->fault);
 }
 
+/* Pass over a row as long as the group is made. */
 static void
-refuse(Growth *growth, int32 row)
+refuse_row(Growth *growth, int32 row)
 {
-	push(&growth->refused, &growth->nrefused, &growth->refused_room, row);
+	push_row(&growth->refused, &growth->nrefused, &growth->refused_room, row);
 	growth->plain->passed_over[row] = true;
 }
 
-/* Takes in the cheapest of some rows that makes the group plain; false: none does. */
+/* Take in the cheapest of some rows that makes the group plain; return false if none does. */
 static bool
 take_completing(Growth *growth, const Offer *offers, int count)
 {
@@ -147,7 +163,7 @@ take_completing(Growth *growth, const Offer *offers, int count)
 
 		if (is_plain_with(growth, row))
 		{
-			take(growth, row);
+			take_in(growth, row);
 			return true;
 		}
 	}
@@ -155,12 +171,12 @@ take_completing(Growth *growth, const Offer *offers, int count)
 }
 
 /*
- * A row that would move the outermost corner out of reach is passed over, and
- * with it all rows that would move that corner as far or farther in the column
- * that does it.  Such rows would only have to be given back.
+ * Pass over a row that would move the outermost corner out of reach, and with it all rows
+ * that would move that corner as far or farther in a column that does it: such rows would
+ * only have to be given back.
  */
 static void
-limit(Growth *growth, int32 row)
+limit_search(Growth *growth, int32 row)
 {
 	const Space *space = growth->plain->space;
 	const double *values = point_values(space->points, row);
@@ -174,10 +190,10 @@ limit(Growth *growth, int32 row)
 		else if (excess[column])
 			growth->least[column] = Max(growth->least[column], values[column]);
 	}
-	refuse(growth, row);
+	refuse_row(growth, row);
 }
 
-/* Takes in the cheapest of some rows that the group can be plain with; false: there is none. */
+/* Take in the cheapest of some rows with which the group can be plain; return false if there is none. */
 static bool
 take_cheapest(Growth *growth, const Offer *offers, int count)
 {
@@ -191,27 +207,30 @@ take_cheapest(Growth *growth, const Offer *offers, int count)
 		shape_add(plain->space, &growth->tried, row);
 		if (shape_is_within_reach(plain->space, &growth->tried))
 		{
-			take(growth, row);
+			take_in(growth, row);
 			return true;
 		}
-		limit(growth, row);
+		limit_search(growth, row);
 	}
 	return false;
 }
 
+/* Clear has_value. */
 static void
-forget_values(Growth *growth)
+clear_values(Growth *growth)
 {
 	for (int i = 0; i < growth->shape.nvalues; i++)
 		growth->has_value[growth->shape.values[i]] = false;
 }
 
+/* Set the shape and has_value from the rows. */
 static void
-measure(Growth *growth)
+measure_growth(Growth *growth)
 {
 	const Space *space = growth->plain->space;
 
-	forget_values(growth);
+	Assert(growth->count > 0);
+	clear_values(growth);
 	shape_start(space, &growth->shape, growth->rows[0]);
 	for (int i = 1; i < growth->count; i++)
 		shape_add(space, &growth->shape, growth->rows[i]);
@@ -219,7 +238,10 @@ measure(Growth *growth)
 		growth->has_value[growth->shape.values[i]] = true;
 }
 
-/* How much a row has to do with the fault: it carries the sensitive value, or makes the corner in so many columns. */
+/*
+ * Return how much a row has to do with the fault: 1 if it has the sensitive value, or the
+ * number of columns in which it makes the corner.
+ */
 static int
 blame(const Growth *growth, int32 row)
 {
@@ -239,17 +261,19 @@ blame(const Growth *growth, int32 row)
 	return ends;
 }
 
+/* Give back the row at a place. */
 static void
 give_back(Growth *growth, int at)
 {
-	refuse(growth, growth->rows[at]);
+	Assert(at > 0 && at < growth->count);
+	refuse_row(growth, growth->rows[at]);
 	memmove(growth->rows + at, growth->rows + at + 1, (growth->count - at - 1) * sizeof(int32));
 	growth->count--;
 	growth->npool = 0;
-	measure(growth);
+	measure_growth(growth);
 }
 
-/* Gives back the row that is most to blame; the seed stays. */
+/* Give back the row that is most to blame, but for the seed; return false if no other row is to blame. */
 static bool
 give_back_one(Growth *growth)
 {
@@ -272,28 +296,37 @@ give_back_one(Growth *growth)
 }
 
 /*
- * While a group wants more sensitive values, it takes rows that bring one, and
- * those that lie inside, where they widen nothing.
+ * Return the rows that the group wants: as long as it needs more sensitive values, rows
+ * that bring one, and rows that lie inside, where they widen nothing.
  */
 static Wanted
 what_is_wanted(const Growth *growth)
 {
 	const Plain *plain = growth->plain;
-	Wanted wanted = {.shape = &growth->shape, .least = growth->least, .most = growth->most, .limit = growth->limit, .known = growth->has_value};
+	Wanted wanted = {
+		.shape = &growth->shape,
+		.least = growth->least,
+		.most = growth->most,
+		.limit = growth->limit,
+		.known = growth->has_value,
+	};
 
 	wanted.limit_known = growth->limit;
-	if (growth->shape.nvalues < plain->k)
-		wanted.limit_known = growth->count < MOST_ROWS * plain->delta ? nextafter(shape_loss(plain->space, &growth->shape), INFINITY) : 0;
+	if (growth->shape.nvalues < plain->k && growth->count < MOST_ROWS * plain->delta)
+		wanted.limit_known = nextafter(shape_loss(plain->space, &growth->shape), INFINITY);
+	else if (growth->shape.nvalues < plain->k)
+		wanted.limit_known = 0;
 	return wanted;
 }
 
+/* Search for the cheapest rows. */
 static void
 fill_pool(Growth *growth, const Wanted *wanted)
 {
 	growth->npool = search_cheapest(growth->plain, wanted, growth->pool, POOL);
 }
 
-/* The loss with a row of the pool; infinite if it is not to be had any more. */
+/* Return the loss with a row of the pool; infinite if the row is not wanted any more. */
 static double
 pool_loss(const Growth *growth, const Wanted *wanted, int32 row)
 {
@@ -307,14 +340,17 @@ pool_loss(const Growth *growth, const Wanted *wanted, int32 row)
 	{
 		if (values[column] <= growth->least[column] || values[column] >= growth->most[column])
 			return INFINITY;
-		loss += column_loss(space, column, Min(growth->shape.lower[column], values[column]), Max(growth->shape.upper[column], values[column]));
+		loss += column_loss(space, column, Min(growth->shape.lower[column], values[column]),
+							Max(growth->shape.upper[column], values[column]));
 	}
 	return loss < wanted->limit && wanted_value(wanted, loss, space->value_of[row]) ? loss : INFINITY;
 }
 
 /*
- * The cheapest rows of the pool.  The group has only grown since the pool was
- * filled, so any other row costs at least as much as the last of the pool did.
+ * Set the cheapest rows of the pool, and return their number.
+ *
+ * The group has only grown since the pool was filled, so any other row costs at least as
+ * much as the last row of the pool did.
  */
 static int
 choose_from_pool(const Growth *growth, const Wanted *wanted, Offer *offers)
@@ -337,6 +373,7 @@ choose_from_pool(const Growth *growth, const Wanted *wanted, Offer *offers)
 	return count;
 }
 
+/* Set the cheapest rows to take in, and return their number. */
 static int
 look_for_rows(Growth *growth, Offer *offers)
 {
@@ -349,7 +386,10 @@ look_for_rows(Growth *growth, Offer *offers)
 	return choose_from_pool(growth, &wanted, offers);
 }
 
-/* Do the rows that can be taken in, each alone, have enough sensitive values?  A full pool does not tell: there are more. */
+/*
+ * Return true if the rows that can be taken in, each alone, have enough sensitive values;
+ * also if the pool is full, since there are more rows then.
+ */
 static bool
 has_company(Growth *growth)
 {
@@ -369,12 +409,23 @@ has_company(Growth *growth)
 	return nvalues >= growth->plain->k || growth->npool == POOL;
 }
 
-/* Line 22: a row that is no outlier and beyond the group in every column makes a good node. */
+/*
+ * Take in a row that is no outlier and beyond the group in every column: it makes a good
+ * node (line 22).  Return false if there is none.
+ */
 static bool
 take_corner(Growth *growth)
 {
 	Plain *plain = growth->plain;
-	Wanted wanted = {&growth->shape, growth->least, growth->most, growth->limit, growth->limit, growth->has_value, true};
+	Wanted wanted = {
+		.shape = &growth->shape,
+		.least = growth->least,
+		.most = growth->most,
+		.limit = growth->limit,
+		.limit_known = growth->limit,
+		.known = growth->has_value,
+		.beyond = true,
+	};
 	Offer offer;
 	double point[MOST_QUASI_IDS + 1];
 	int32 row;
@@ -385,26 +436,29 @@ take_corner(Growth *growth)
 	space_point(plain->space, row, point);
 	if (point_is_outlier(plain->space, point))
 		return false;
-	take(growth, row);
+	take_in(growth, row);
 	return true;
 }
 
 /*
- * A group that has enough sensitive values and is not plain: wider it would
- * hardly be, so the row to blame is given back.  False: that is the seed, and the
- * group has to be taken further.
+ * Mend a group that has enough sensitive values and is not plain: wider it would hardly be
+ * plain, so the row that is most to blame is given back.  Return false if the seed is to
+ * blame, so that the group has to take in more rows.
  */
 static bool
-mend(Growth *growth)
+mend_group(Growth *growth)
 {
 	if (growth->shape.nvalues < growth->plain->k)
 		return false;
 	return (growth->steps > growth->plain->delta && take_corner(growth)) || give_back_one(growth);
 }
 
-/* While sensitive values are wanted, a row that brings none lies inside, and is no step. */
+/*
+ * Take in the cheapest row.  A row that brings no new sensitive value while the group
+ * needs one lies inside, and is no step.
+ */
 static void
-step(Growth *growth, const Offer *offers, int count)
+step_growth(Growth *growth, const Offer *offers, int count)
 {
 	int nvalues = growth->shape.nvalues;
 
@@ -412,9 +466,9 @@ step(Growth *growth, const Offer *offers, int count)
 		growth->steps++;
 }
 
-/* Grows the seed into a plain group, or gives up. */
+/* Grow the seed into a plain group; return false to give up. */
 static bool
-grow(Growth *growth)
+grow_group(Growth *growth)
 {
 	Plain *plain = growth->plain;
 	Offer offers[MOST_OFFERS];
@@ -429,7 +483,7 @@ grow(Growth *growth)
 
 		if (take_completing(growth, offers, count))
 			return true;
-		if (mend(growth))
+		if (mend_group(growth))
 		{
 			if (shape_is_plain(plain->space, &growth->shape, plain->k, &growth->fault))
 				return true;
@@ -438,14 +492,14 @@ grow(Growth *growth)
 		else if (count == 0)
 			return false;
 		else
-			step(growth, offers, count);
+			step_growth(growth, offers, count);
 	}
 	return false;
 }
 
-/* All rows that the group has looked at may be looked at again. */
+/* End the group, so that all rows that it has looked at may be looked at again. */
 static void
-forget(Growth *growth)
+clear_growth(Growth *growth)
 {
 	Plain *plain = growth->plain;
 
@@ -453,7 +507,7 @@ forget(Growth *growth)
 		plain->passed_over[growth->rows[i]] = false;
 	for (int i = 0; i < growth->nrefused; i++)
 		plain->passed_over[growth->refused[i]] = false;
-	forget_values(growth);
+	clear_values(growth);
 	growth->count = 0;
 	growth->nrefused = 0;
 	growth->npool = 0;
@@ -461,8 +515,9 @@ forget(Growth *growth)
 	growth->fault.kind = FAULT_NONE;
 }
 
+/* Start a group with its seed. */
 static void
-start(Growth *growth, int32 seed)
+start_growth(Growth *growth, int32 seed)
 {
 	const Space *space = growth->plain->space;
 
@@ -472,12 +527,12 @@ start(Growth *growth, int32 seed)
 		growth->most[column] = INFINITY;
 	}
 	shape_start(space, &growth->shape, seed);
-	take(growth, seed);
+	take_in(growth, seed);
 }
 
 /*
- * A group that would lose too much speaks for all its rows: they would gather
- * the same ones.  In the last pass every row has its own try.
+ * Mark all rows of a group that failed: groups grown from them would gather the same rows.
+ * In the last pass every row is tried.
  */
 static void
 mark_failed(Growth *growth)
@@ -486,6 +541,7 @@ mark_failed(Growth *growth)
 		growth->failed_in[growth->rows[i]] = growth->pass;
 }
 
+/* Grow a group from a row that is free. */
 static void
 expand_seed(Growth *growth, int32 seed)
 {
@@ -494,15 +550,16 @@ expand_seed(Growth *growth, int32 seed)
 	CHECK_FOR_INTERRUPTS();
 	if (plain->group_of[seed] != ROW_FREE || growth->failed_in[seed] == growth->pass)
 		return;
-	start(growth, seed);
-	if (grow(growth))
+	start_growth(growth, seed);
+	if (grow_group(growth))
 		plain_add_group(plain, &growth->shape, growth->rows, growth->count);
 	else
 		mark_failed(growth);
-	forget(growth);
+	clear_growth(growth);
 	progress_done(plain->nplaced);
 }
 
+/* Grow groups from rows that are free, in the order given. */
 void
 plain_expand(Plain *plain, const int32 *seeds, int nseeds)
 {

@@ -1,31 +1,37 @@
 /*
  * plain_known.c
- *		What is known about points without counting, and what can be guessed.
+ *		Answers about points that are known without counting, and guesses.
  *
- * Groups lie close together, and what has been counted for one mostly holds for
- * the next.  So boxes are kept in which all points are good: one is learned when a
- * count has shown that enough rows are within d of everything in it, and joined to
- * a known one where that is true of both together.  Points that were bad are kept,
- * too, and so are the answers of counts that show that no group can have a row:
- * those are close, hence dear, and what holds for a row holds for all beyond it.
+ * Groups lie close together, and an answer that has been counted for one group mostly holds
+ * for the next.  So boxes are kept in which all points are good: a box is learned when a
+ * count has shown that enough rows are within d of everything in it, and joined to a known
+ * one if that is true of both together.  Bad points are kept, too, and so are the answers
+ * of counts that show that no group can have a row: these are close, hence expensive, and
+ * an answer for a row holds for all rows beyond it.
  *
- * A sample of the rows says quickly, and always at the same cost, what is likely.
- * It decides which rows are tried, and that a group is not worth a count.  That a
- * group is plain is always counted.
+ * A sample of the rows says quickly, and always at the same cost, which answer is likely.
+ * It decides which rows are tried, and that a group is not worth a count.  That a group is
+ * plain is always counted.
  */
 #include "base/kanon.h"
+
+#include "release/plain/plain_known.h"
 
 #include <math.h>
 
 #include "release/plain/outlier.h"
-#include "release/plain/plain_groups.h"
+#include "release/plain/outlier_count.h"
 
-/* Boxes that are kept of a kind: where looking at them is cheaper than a count. */
+/* The most good boxes and bad points that are kept: comparing with all of them is cheaper than a count. */
 #define MOST_KNOWN 128
+
+/* The most answers that are kept of a kind. */
 #define MOST_ANSWERS 2048
-/* Rows that stand for all where a guess will do. */
+
+/* The rows of the sample. */
 #define SAMPLE 1024
-/* With less than this share of the rows that it needs, a point is taken for bad. */
+
+/* A point is taken for bad if the sample has less than this share of the rows that the point needs. */
 #define CLEARLY 0.85
 
 typedef struct KnownBox
@@ -34,33 +40,37 @@ typedef struct KnownBox
 	double upper[MOST_QUASI_IDS + 1];
 } KnownBox;
 
+/* A number of boxes; when there is no more room, a new box replaces the oldest. */
 typedef struct KnownBoxes
 {
-	int most;
-	int count;
-	int next;	/* to be replaced */
-	int latest; /* the one that was of use last */
+	int most;	/* boxes that there is room for */
+	int count;	/* boxes that there are */
+	int next;	/* the place of the next box */
+	int latest; /* the box that was of use last */
 	KnownBox *boxes;
 } KnownBoxes;
 
-/* A question whose answer changes once only when its box becomes wider. */
+/* The answers to a question that changes its answer only once when its box becomes wider. */
 typedef struct KnownAnswers
 {
-	KnownBoxes within; /* everything in one of these has the answer of narrow boxes */
-	KnownBoxes around; /* everything around one of these has that of wide ones */
+	KnownBoxes within; /* a box inside one of these has the answer of narrow boxes */
+	KnownBoxes around; /* a box around one of these has the answer of wide boxes */
 } KnownAnswers;
 
 struct Known
 {
-	KnownBoxes good;
-	KnownBoxes bad; /* single points */
+	KnownBoxes good; /* boxes all points of which are good */
+	KnownBoxes bad;	 /* single points */
 	KnownAnswers between;
 	KnownAnswers outside;
-	double *sample; /* column * SAMPLE + row */
-	int enough;		/* of the sample's rows */
+	double *sample; /* standardized, at column * SAMPLE + row; infinite where there are not enough rows */
+	int enough;		/* a point with so many rows of the sample within d is likely to be good */
 };
 
-/* Rows in even steps through the index, so that every part of the space has its share; all where there are few. */
+/*
+ * Take the sample: rows in even steps through the index, so that every part of the space
+ * has its share, or all rows where there are few.
+ */
 static void
 take_sample(const Space *space, Known *known)
 {
@@ -77,25 +87,28 @@ take_sample(const Space *space, Known *known)
 	known->enough = (int) ceil((double) space->enough * count / Max(space->nrows, 1));
 }
 
+/* Return room for boxes, without any. */
 static KnownBoxes
-make_boxes(int most)
+make_known_boxes(int most)
 {
 	return (KnownBoxes){.most = most, .boxes = palloc(most * sizeof(KnownBox))};
 }
 
+/* Return the state of these functions. */
 Known *
 known_create(const Space *space)
 {
 	Known *known = palloc0(sizeof(Known));
 
-	known->good = make_boxes(MOST_KNOWN);
-	known->bad = make_boxes(MOST_KNOWN);
-	known->between = (KnownAnswers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
-	known->outside = (KnownAnswers){make_boxes(MOST_ANSWERS), make_boxes(MOST_ANSWERS)};
+	known->good = make_known_boxes(MOST_KNOWN);
+	known->bad = make_known_boxes(MOST_KNOWN);
+	known->between = (KnownAnswers){make_known_boxes(MOST_ANSWERS), make_known_boxes(MOST_ANSWERS)};
+	known->outside = (KnownAnswers){make_known_boxes(MOST_ANSWERS), make_known_boxes(MOST_ANSWERS)};
 	take_sample(space, known);
 	return known;
 }
 
+/* Return true if a box covers the box from lower to upper. */
 static bool
 covers(const KnownBox *box, int ncolumns, const double *lower, const double *upper)
 {
@@ -107,6 +120,7 @@ covers(const KnownBox *box, int ncolumns, const double *lower, const double *upp
 	return true;
 }
 
+/* Return true if one of the known boxes covers the box from lower to upper. */
 static bool
 is_known(const Space *space, KnownBoxes *known, const double *lower, const double *upper)
 {
@@ -123,15 +137,18 @@ is_known(const Space *space, KnownBoxes *known, const double *lower, const doubl
 	return false;
 }
 
+/* Add a box to the known ones. */
 static void
-remember(const Space *space, KnownBoxes *known, const double *lower, const double *upper)
+remember_box(const Space *space, KnownBoxes *known, const double *lower, const double *upper)
 {
+	Assert(known->next >= 0 && known->next < known->most);
 	memcpy(known->boxes[known->next].lower, lower, space->ncolumns * sizeof(double));
 	memcpy(known->boxes[known->next].upper, upper, space->ncolumns * sizeof(double));
 	known->next = (known->next + 1) % known->most;
 	known->count = Min(known->count + 1, known->most);
 }
 
+/* Return true if the box from lower to upper covers one of the known boxes. */
 static bool
 is_around_known(const Space *space, const KnownBoxes *known, const double *lower, const double *upper)
 {
@@ -147,23 +164,26 @@ is_around_known(const Space *space, const KnownBoxes *known, const double *lower
 	return false;
 }
 
+/* Return crowd_is_enough(), for GAP_BETWEEN or GAP_OUTSIDE, from a known answer if there is one. */
 bool
 crowd_is_known_enough(const Space *space, const Crowd *crowd)
 {
-	bool grows = crowd->quasi == GAP_BETWEEN; /* the wider the box, the more is near to some point of it; the less to what is outside */
+	/* The wider the box, the more rows are near to some point of it, and the fewer to some point outside. */
+	bool grows = crowd->quasi == GAP_BETWEEN;
 	KnownAnswers *answers = grows ? &space->known->between : &space->known->outside;
 	bool enough;
 
+	Assert(crowd->quasi == GAP_BETWEEN || crowd->quasi == GAP_OUTSIDE);
 	if (is_known(space, &answers->within, crowd->lower, crowd->upper))
 		return !grows;
 	if (is_around_known(space, &answers->around, crowd->lower, crowd->upper))
 		return grows;
 	enough = crowd_is_enough(space, crowd);
-	remember(space, enough == grows ? &answers->around : &answers->within, crowd->lower, crowd->upper);
+	remember_box(space, enough == grows ? &answers->around : &answers->within, crowd->lower, crowd->upper);
 	return enough;
 }
 
-/* The box around two; returns how much wider than the first it is. */
+/* Set the box around a box and the box from lower to upper, and return how much wider than the first it is. */
 static double
 hull(const Space *space, const KnownBox *box, const double *lower, const double *upper, KnownBox *result)
 {
@@ -178,7 +198,10 @@ hull(const Space *space, const KnownBox *box, const double *lower, const double 
 	return growth;
 }
 
-/* The squares of the distances between the sample's rows and the farthest point of a box, in some columns. */
+/*
+ * Set the squared distances between the sample's rows and the farthest point of a box, in
+ * the first ncolumns columns.
+ */
 static void
 box_squares(const Space *space, const double *lower, const double *upper, int ncolumns, double *squares)
 {
@@ -198,6 +221,7 @@ box_squares(const Space *space, const double *lower, const double *upper, int nc
 	}
 }
 
+/* Return how many rows of the sample have a squared distance that is within d. */
 static int
 count_sample(const Space *space, const double *squares)
 {
@@ -208,7 +232,7 @@ count_sample(const Space *space, const double *squares)
 	return near;
 }
 
-/* Does the sample have so much of what it needs near to all points of a box? */
+/* Return true if the sample has this share of the rows that it needs near to all points of a box. */
 static bool
 seems_good(const Space *space, const double *lower, const double *upper, double share)
 {
@@ -218,6 +242,7 @@ seems_good(const Space *space, const double *lower, const double *upper, double 
 	return count_sample(space, squares) >= share * space->known->enough;
 }
 
+/* Return true if a count shows that all points of a box are good; the sample decides whether to count. */
 static bool
 is_counted_good(const Space *space, const double *lower, const double *upper)
 {
@@ -226,6 +251,10 @@ is_counted_good(const Space *space, const double *lower, const double *upper)
 	return seems_good(space, lower, upper, CLEARLY) && crowd_is_enough(space, &all);
 }
 
+/*
+ * Keep a box all points of which are good: join it to the known box that becomes least
+ * wider, if all points of both together are good.
+ */
 static void
 learn_good(const Space *space, const double *lower, const double *upper)
 {
@@ -249,9 +278,10 @@ learn_good(const Space *space, const double *lower, const double *upper)
 	if (best >= 0 && is_counted_good(space, joint.lower, joint.upper))
 		known->boxes[best] = joint;
 	else
-		remember(space, known, lower, upper);
+		remember_box(space, known, lower, upper);
 }
 
+/* Return true if all points of a box are good. */
 bool
 all_are_good(const Space *space, const double *lower, const double *upper)
 {
@@ -263,6 +293,7 @@ all_are_good(const Space *space, const double *lower, const double *upper)
 	return true;
 }
 
+/* Return true if a point is good. */
 static bool
 point_is_good(const Space *space, const double *point)
 {
@@ -272,17 +303,18 @@ point_is_good(const Space *space, const double *point)
 		return false;
 	if (all_are_good(space, point, point))
 		return true;
-	remember(space, bad, point, point);
+	remember_box(space, bad, point, point);
 	return false;
 }
 
+/* Guess whether a point is good. */
 bool
 point_seems_good(const Space *space, const double *point)
 {
 	return seems_good(space, point, point, 1);
 }
 
-/* The sensitive value with which the sample has the most rows near to a corner. */
+/* Return the sensitive value with which the sample has the most rows near to a corner. */
 static int32
 best_value(const Space *space, const double *corner, const int32 *values, int count)
 {
@@ -310,9 +342,14 @@ best_value(const Space *space, const double *corner, const int32 *values, int co
 	return best;
 }
 
+/*
+ * Return true if a corner is good with one of count sensitive values: with first, if that
+ * is known, or else with the value that is the best for the sample.
+ */
 bool
 corner_is_good(const Space *space, double *corner, double first, const int32 *values, int count)
 {
+	Assert(count > 0);
 	corner[space->nquasi] = first;
 	if (is_known(space, &space->known->good, corner, corner))
 		return true;

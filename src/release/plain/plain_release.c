@@ -4,8 +4,6 @@
  */
 #include "base/kanon.h"
 
-#include "release/plain/plain_groups.h"
-
 #include <sys/resource.h>
 
 #include "miscadmin.h"
@@ -17,14 +15,18 @@
 #include "release/common/arguments.h"
 #include "release/common/grouping.h"
 #include "release/plain/outlier.h"
+#include "release/plain/outlier_count.h"
+#include "release/plain/plain_groups.h"
+#include "release/plain/plain_known.h"
+#include "release/plain/plain_search.h"
 
 PG_FUNCTION_INFO_V1(kanon_plain_k);
 
 /* How local outliers are treated (section 8.1). */
 typedef enum Method
 {
-	METHOD_EXPC, /* as all other rows: nobody looks for them */
-	METHOD_GNOF, /* added to groups of rows that are none */
+	METHOD_EXPC, /* as all other rows: they are not looked for */
+	METHOD_GNOF, /* they are added to groups that were grown from other rows */
 	METHOD_GOF	 /* groups are grown from them first */
 } Method;
 
@@ -44,7 +46,7 @@ typedef enum Step
 	STEPS
 } Step;
 
-/* Milliseconds of the processor. */
+/* The processor time of each step, in milliseconds. */
 typedef struct Clock
 {
 	double started;
@@ -61,15 +63,18 @@ enum
 	RESULT_COLUMNS
 };
 
+/* Return the processor time of this process, in milliseconds. */
 static double
 processor_ms(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return 1000.0 * (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000.0;
+	return 1000.0 * (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		   (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000.0;
 }
 
+/* Add the time since the last call to a step. */
 static void
 clock_stop(Clock *clock, Step step)
 {
@@ -79,6 +84,7 @@ clock_stop(Clock *clock, Step step)
 	clock->started = now;
 }
 
+/* Return the method that an argument names. */
 static Method
 argument_method(FunctionCallInfo fcinfo, int which)
 {
@@ -95,7 +101,7 @@ argument_method(FunctionCallInfo fcinfo, int which)
 			 errhint("It is \"expc\", \"gnof\" or \"gof\".")));
 }
 
-/* The steps after which a group that is not plain is mended in other ways. */
+/* Return the number of steps after which a group that is not plain is mended in other ways: k if it is not given. */
 static int
 argument_delta(FunctionCallInfo fcinfo, int which, int k)
 {
@@ -108,7 +114,7 @@ argument_delta(FunctionCallInfo fcinfo, int which, int k)
 	return Min(delta, PG_INT32_MAX / 4);
 }
 
-/* Step 1 */
+/* Remove the sensitive-attribute outliers: step 1 of the algorithm. */
 static void
 remove_global(Plain *plain)
 {
@@ -122,7 +128,7 @@ remove_global(Plain *plain)
 	}
 }
 
-/* For the methods that want to know them. */
+/* Return, by row, whether it is a local outlier, for the methods that treat these in their own way. */
 static bool *
 find_local(const Plain *plain, Method method)
 {
@@ -142,7 +148,7 @@ find_local(const Plain *plain, Method method)
 	return local;
 }
 
-/* Rows in the order of the index, those with the mark or those without. */
+/* List the rows that have the mark, or that do not have it, in the order of the index; return their number. */
 static int
 list_seeds(const Plain *plain, const bool *marks, bool mark, int32 *seeds)
 {
@@ -158,8 +164,9 @@ list_seeds(const Plain *plain, const bool *marks, bool mark, int32 *seeds)
 	return count;
 }
 
+/* Make the groups by a method, and take the time of each step. */
 static void
-make_groups(Plain *plain, Method method, Clock *clock)
+make_plain_groups(Plain *plain, Method method, Clock *clock)
 {
 	const Space *space = plain->space;
 	bool *local;
@@ -190,16 +197,18 @@ make_groups(Plain *plain, Method method, Clock *clock)
 	clock_stop(clock, STEP_RESIDUE);
 }
 
+/* Return a row of the result, whose other columns are set. */
 static void
-put_row(ReturnSetInfo *result, const Space *space, int32 row, Datum *values, bool *nulls)
+plain_put_row(ReturnSetInfo *result, const Space *space, int32 row, Datum *values, bool *nulls)
 {
 	values[RESULT_ID] = CStringGetTextDatum(space_id(space, row));
 	values[RESULT_SENSITIVE] = CStringGetTextDatum(space_sensitive(space, row));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* Return the rows of a group. */
 static void
-return_group(ReturnSetInfo *result, const Plain *plain, const PlainGroup *group, int number)
+plain_return_group(ReturnSetInfo *result, const Plain *plain, const PlainGroup *group, int number)
 {
 	Oid type = get_element_type(TupleDescAttr(result->setDesc, RESULT_BOX)->atttypid);
 	Datum values[RESULT_COLUMNS] = {0};
@@ -208,9 +217,10 @@ return_group(ReturnSetInfo *result, const Plain *plain, const PlainGroup *group,
 	values[RESULT_GRP] = Int32GetDatum(number);
 	values[RESULT_BOX] = grouping_box(plain->space->grouping, group->rows, group->count, type);
 	for (int i = 0; i < group->count; i++)
-		put_row(result, plain->space, group->rows[i], values, nulls);
+		plain_put_row(result, plain->space, group->rows[i], values, nulls);
 }
 
+/* Return a row that was removed. */
 static void
 return_removed(ReturnSetInfo *result, const Plain *plain, int32 row)
 {
@@ -218,10 +228,10 @@ return_removed(ReturnSetInfo *result, const Plain *plain, int32 row)
 	bool nulls[RESULT_COLUMNS] = {[RESULT_GRP] = true, [RESULT_BOX] = true};
 
 	values[RESULT_REMOVED] = CStringGetTextDatum(plain->group_of[row] == ROW_GLOBAL ? "global" : "unplaceable");
-	put_row(result, plain->space, row, values, nulls);
+	plain_put_row(result, plain->space, row, values, nulls);
 }
 
-/* Group by group, then what was removed; returns the number of groups. */
+/* Return the rows group by group, then the removed ones; return the number of groups. */
 static int
 return_rows(ReturnSetInfo *result, const Plain *plain)
 {
@@ -234,7 +244,7 @@ return_rows(ReturnSetInfo *result, const Plain *plain)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (plain->groups[i].count > 0)
-			return_group(result, plain, &plain->groups[i], ++ngroups);
+			plain_return_group(result, plain, &plain->groups[i], ++ngroups);
 		MemoryContextReset(work);
 	}
 	for (int32 row = 0; row < plain->space->nrows; row++)
@@ -248,7 +258,10 @@ return_rows(ReturnSetInfo *result, const Plain *plain)
 	return ngroups;
 }
 
-/* plain_k(source, id, quasi_ids, sensitive, k, p, d, delta, method) -> (id, grp, box, sensitive, removed) */
+/*
+ * Return (id, grp, box, sensitive, removed) for each row:
+ * plain_k(source, id, quasi_ids, sensitive, k, p, d, delta, method).
+ */
 Datum
 kanon_plain_k(PG_FUNCTION_ARGS)
 {
@@ -265,10 +278,11 @@ kanon_plain_k(PG_FUNCTION_ARGS)
 	space_check_k(space, plain.k);
 	space->known = known_create(space);
 	plain.space = space;
-	make_groups(&plain, method, &clock);
+	make_plain_groups(&plain, method, &clock);
 	ngroups = return_rows((ReturnSetInfo *) fcinfo->resultinfo, &plain);
 	ereport(DEBUG1,
-			(errmsg_internal("plain_k %s: %d groups; global outliers %.1f ms, local outliers %.1f ms, expansion %.1f ms, residue %.1f ms",
+			(errmsg_internal("plain_k %s: %d groups; global outliers %.1f ms, local outliers %.1f ms, "
+							 "expansion %.1f ms, residue %.1f ms",
 							 method_names[method], ngroups, clock.ms[STEP_GLOBAL], clock.ms[STEP_LOCAL],
 							 clock.ms[STEP_EXPAND], clock.ms[STEP_RESIDUE])));
 	progress_end();

@@ -1,6 +1,10 @@
 /*
  * plain_residue.c
  *		Rows that no new group has taken (section 7.3).
+ *
+ * Such a row is put into one of the groups in which it costs least, if the group stays
+ * plain.  Otherwise groups are joined until they are plain with the row; a row for which
+ * that is not possible is removed.
  */
 #include "base/kanon.h"
 
@@ -13,37 +17,40 @@
 #include "base/progress.h"
 #include "cluster/points.h"
 #include "release/plain/outlier.h"
+#include "release/plain/plain_check.h"
 
-/* Groups that are tried on their own before any are joined. */
+/* The groups that are tried on their own before any are joined. */
 #define MOST_TRIES 4
 
+/* A group, and by how much it raises the loss of all rows if it takes in a row. */
 typedef struct Try
 {
 	double cost;
 	int32 group;
 } Try;
 
-/* Groups being joined to take in a row. */
+/* Groups that are being joined to take in a row. */
 typedef struct Union
 {
-	Shape shape;
-	int count;
-	int32 *groups;
-	bool *joined; /* by group */
+	Shape shape;   /* of their rows and the row */
+	int count;	   /* groups */
+	int32 *groups; /* room for all */
+	bool *joined;  /* by group */
 } Union;
 
-/* The loss of a shape that takes in another; anything from limit on if it exceeds that. */
+/* Return the loss of a shape that takes in a box; if that is not below limit, any number not below limit. */
 static double
-loss_with(const Space *space, const Shape *shape, const double *lower, const double *upper, double limit)
+residue_loss_with(const Space *space, const Shape *shape, const double *lower, const double *upper, double limit)
 {
 	double loss = 0;
 
 	for (int column = 0; column < space->nquasi && loss < limit; column++)
-		loss += column_loss(space, column, Min(shape->lower[column], lower[column]), Max(shape->upper[column], upper[column]));
+		loss += column_loss(space, column, Min(shape->lower[column], lower[column]),
+							Max(shape->upper[column], upper[column]));
 	return loss;
 }
 
-/* The groups in which a row costs the least, cheapest first. */
+/* Set the groups in which a row costs the least, the cheapest first, and return their number. */
 static int
 cheapest_groups(const Plain *plain, int32 row, Try *tries)
 {
@@ -55,12 +62,13 @@ cheapest_groups(const Plain *plain, int32 row, Try *tries)
 		const PlainGroup *group = &plain->groups[i];
 		double most = count < MOST_TRIES ? INFINITY : tries[count - 1].cost;
 		double base = group->count * group->loss;
+		double limit = (most + base) / (group->count + 1);
 		double cost;
 		int at;
 
 		if (group->count == 0)
 			continue;
-		cost = (group->count + 1) * loss_with(plain->space, &group->shape, values, values, (most + base) / (group->count + 1)) - base;
+		cost = (group->count + 1) * residue_loss_with(plain->space, &group->shape, values, values, limit) - base;
 		if (cost >= most)
 			continue;
 		at = count < MOST_TRIES ? count++ : count - 1;
@@ -71,6 +79,7 @@ cheapest_groups(const Plain *plain, int32 row, Try *tries)
 	return count;
 }
 
+/* Add a row to a group's array. */
 static void
 group_push(PlainGroup *group, int32 row)
 {
@@ -82,8 +91,9 @@ group_push(PlainGroup *group, int32 row)
 	group->rows[group->count++] = row;
 }
 
+/* Put a free row into a group, which gets a new shape. */
 static void
-put_row(Plain *plain, int32 row, int32 index, const Shape *shape)
+residue_put_row(Plain *plain, int32 row, int32 index, const Shape *shape)
 {
 	PlainGroup *group = &plain->groups[index];
 
@@ -93,9 +103,9 @@ put_row(Plain *plain, int32 row, int32 index, const Shape *shape)
 	plain_settle(plain, row, index);
 }
 
-/* The group that joins at the least loss; -1: all have joined. */
+/* Return the group that joins at the least loss, or -1 if all have joined. */
 static int32
-next_group(const Plain *plain, const Union *joint)
+residue_next_group(const Plain *plain, const Union *joint)
 {
 	int32 best = -1;
 	double least = INFINITY;
@@ -107,7 +117,7 @@ next_group(const Plain *plain, const Union *joint)
 
 		if (plain->groups[i].count == 0 || joint->joined[i])
 			continue;
-		loss = loss_with(plain->space, &joint->shape, shape->lower, shape->upper, least);
+		loss = residue_loss_with(plain->space, &joint->shape, shape->lower, shape->upper, least);
 		if (loss < least)
 		{
 			least = loss;
@@ -117,20 +127,23 @@ next_group(const Plain *plain, const Union *joint)
 	return best;
 }
 
+/* Join a group. */
 static void
-join_group(const Plain *plain, Union *joint, int32 group)
+residue_join_group(const Plain *plain, Union *joint, int32 group)
 {
+	Assert(!joint->joined[group]);
 	shape_join(plain->space, &joint->shape, &plain->groups[group].shape);
 	joint->joined[group] = true;
 	joint->groups[joint->count++] = group;
 }
 
-/* Makes one group of all that have joined, and of the row. */
+/* Make one group of all groups that have joined, and of the row. */
 static void
 commit_union(Plain *plain, const Union *joint, int32 row)
 {
 	int32 into = joint->groups[0];
 
+	Assert(joint->count > 0);
 	for (int i = 1; i < joint->count; i++)
 	{
 		PlainGroup *from = &plain->groups[joint->groups[i]];
@@ -144,10 +157,10 @@ commit_union(Plain *plain, const Union *joint, int32 row)
 		pfree(from->shape.values);
 		from->count = 0;
 	}
-	put_row(plain, row, into, &joint->shape);
+	residue_put_row(plain, row, into, &joint->shape);
 }
 
-/* Joins one group after another until the row is in a plain one, or surely never will be. */
+/* Join one group after another until the row is in a plain group, or surely never will be; return whether it is. */
 static bool
 join_until_plain(Plain *plain, Union *joint, int32 row, int32 first)
 {
@@ -157,10 +170,10 @@ join_until_plain(Plain *plain, Union *joint, int32 row, int32 first)
 
 	joint->count = 0;
 	shape_start(space, &joint->shape, row);
-	for (int32 group = first; group >= 0 && !plain_now; group = plain_now ? -1 : next_group(plain, joint))
+	for (int32 group = first; group >= 0 && !plain_now; group = plain_now ? -1 : residue_next_group(plain, joint))
 	{
 		CHECK_FOR_INTERRUPTS();
-		join_group(plain, joint, group);
+		residue_join_group(plain, joint, group);
 		plain_now = shape_is_plain(space, &joint->shape, plain->k, &fault);
 		if (!plain_now && fault_is_final(space, &joint->shape, &fault))
 			break;
@@ -172,8 +185,9 @@ join_until_plain(Plain *plain, Union *joint, int32 row, int32 first)
 	return plain_now;
 }
 
+/* Put a row into a group or a union of groups; return false if no plain one was found. */
 static bool
-place_row(Plain *plain, Union *joint, int32 row)
+residue_place_row(Plain *plain, Union *joint, int32 row)
 {
 	Try tries[MOST_TRIES];
 	int count = cheapest_groups(plain, row, tries);
@@ -186,13 +200,14 @@ place_row(Plain *plain, Union *joint, int32 row)
 		shape_add(plain->space, &joint->shape, row);
 		if (shape_is_plain(plain->space, &joint->shape, plain->k, &fault))
 		{
-			put_row(plain, row, tries[i].group, &joint->shape);
+			residue_put_row(plain, row, tries[i].group, &joint->shape);
 			return true;
 		}
 	}
 	return count > 0 && join_until_plain(plain, joint, row, tries[0].group);
 }
 
+/* Put the rows that are still free into groups, or remove them. */
 void
 plain_residue(Plain *plain)
 {
@@ -204,7 +219,7 @@ plain_residue(Plain *plain)
 	{
 		if (plain->group_of[row] != ROW_FREE)
 			continue;
-		if (row_is_hopeless(plain->space, row) || !place_row(plain, &joint, row))
+		if (row_is_hopeless(plain->space, row) || !residue_place_row(plain, &joint, row))
 			plain_settle(plain, row, ROW_UNPLACEABLE);
 		progress_done(plain->nplaced);
 	}

@@ -2,12 +2,12 @@
  * plain_search.c
  *		The rows that a group can take in at the least loss.
  *
- * Algorithm 1 keeps a sorted list per column to find rows near to a group; a
- * kd-tree over the rows finds the very nearest.
+ * Algorithm 1 keeps a sorted list per column to find rows near to a group; a kd-tree over
+ * the rows finds the very nearest.
  */
 #include "base/kanon.h"
 
-#include "release/plain/plain_groups.h"
+#include "release/plain/plain_search.h"
 
 #include <math.h>
 
@@ -17,19 +17,21 @@
 #include "cluster/points.h"
 #include "release/common/kdtree.h"
 #include "release/plain/outlier.h"
+#include "release/plain/plain_check.h"
+#include "release/plain/plain_groups.h"
 
 typedef struct Search
 {
 	const Plain *plain;
 	const Wanted *wanted;
-	Offer *found; /* cheapest first */
-	int most;
-	int count;
+	Offer *found; /* the rows found so far, the cheapest first */
+	int most;	  /* rows that are asked for */
+	int count;	  /* rows in found */
 } Search;
 
-/* An index over some rows; the old one goes. */
+/* Build the index over some rows, in the context of the index. */
 static void
-build_index(Plain *plain, const int32 *rows, int count)
+search_build_index(Plain *plain, const int32 *rows, int count)
 {
 	const Space *space = plain->space;
 	MemoryContext old = MemoryContextSwitchTo(plain->index_context);
@@ -57,6 +59,7 @@ build_index(Plain *plain, const int32 *rows, int count)
 	MemoryContextSwitchTo(old);
 }
 
+/* Set up the search among all rows but those left out. */
 void
 search_start(Plain *plain, const bool *left_out)
 {
@@ -68,7 +71,7 @@ search_start(Plain *plain, const bool *left_out)
 	plain->passed_over = palloc_extended(nrows * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int row = 0; row < nrows; row++)
 		rows[row] = row;
-	build_index(plain, rows, nrows);
+	search_build_index(plain, rows, nrows);
 	for (int row = 0; row < nrows; row++)
 	{
 		if (left_out[row])
@@ -77,7 +80,10 @@ search_start(Plain *plain, const bool *left_out)
 	pfree(rows);
 }
 
-/* Boxes do not shrink when rows leave them, so the index is made anew for what is left, each time that half has gone. */
+/*
+ * Rebuild the index for the rows that are left, each time that half of them are removed:
+ * boxes do not shrink when rows leave them.
+ */
 void
 search_refresh(Plain *plain)
 {
@@ -98,10 +104,11 @@ search_refresh(Plain *plain)
 			rows[count++] = row;
 	}
 	MemoryContextReset(plain->index_context);
-	build_index(plain, rows, count);
+	search_build_index(plain, rows, count);
 	pfree(rows);
 }
 
+/* Remove a row from searches. */
 void
 search_remove(Plain *plain, int32 row)
 {
@@ -111,9 +118,9 @@ search_remove(Plain *plain, int32 row)
 		kdtree_remove(&plain->tree, plain->removal, position);
 }
 
-/* The loss with values between lo and hi taken in, whichever are the best. */
+/* Return the least loss of a column if the shape takes in a value between lo and hi. */
 static inline double
-loss_with(const Search *search, int column, double lo, double hi)
+search_loss_with(const Search *search, int column, double lo, double hi)
 {
 	double lower = search->wanted->shape->lower[column];
 	double upper = search->wanted->shape->upper[column];
@@ -125,19 +132,20 @@ loss_with(const Search *search, int column, double lo, double hi)
 	return column_loss(search->plain->space, column, lower, upper);
 }
 
-/* What a row must cost less than. */
+/* Return the loss that a row must stay below. */
 static double
-limit(const Search *search)
+search_limit(const Search *search)
 {
 	return search->count < search->most ? search->wanted->limit : search->found[search->count - 1].loss;
 }
 
+/* Return a loss that no row of a node stays below; infinite if the node has no row that is wanted. */
 static double
 node_loss(const Search *search, int node)
 {
 	const KdTree *tree = &search->plain->tree;
 	Size at = (Size) node * tree->ncolumns;
-	double most = limit(search);
+	double most = search_limit(search);
 	double loss = 0;
 
 	if (search->plain->removal->left[node] == 0)
@@ -149,18 +157,20 @@ node_loss(const Search *search, int node)
 
 		if (hi <= search->wanted->least[column] || lo >= search->wanted->most[column])
 			return INFINITY;
-		if (search->wanted->beyond && lo >= search->wanted->shape->lower[column] && hi <= search->wanted->shape->upper[column])
+		if (search->wanted->beyond && lo >= search->wanted->shape->lower[column] &&
+			hi <= search->wanted->shape->upper[column])
 			return INFINITY;
-		loss += loss_with(search, column, lo, hi);
+		loss += search_loss_with(search, column, lo, hi);
 	}
 	return loss;
 }
 
+/* Return the loss with the row at a position; infinite if the row is not wanted. */
 static double
 position_loss(const Search *search, int32 position)
 {
 	const KdTree *tree = &search->plain->tree;
-	double most = limit(search);
+	double most = search_limit(search);
 	double loss = 0;
 
 	for (int column = 0; column < tree->ncolumns && loss < most; column++)
@@ -169,25 +179,29 @@ position_loss(const Search *search, int32 position)
 
 		if (value <= search->wanted->least[column] || value >= search->wanted->most[column])
 			return INFINITY;
-		if (search->wanted->beyond && value >= search->wanted->shape->lower[column] && value <= search->wanted->shape->upper[column])
+		if (search->wanted->beyond && value >= search->wanted->shape->lower[column] &&
+			value <= search->wanted->shape->upper[column])
 			return INFINITY;
-		loss += loss_with(search, column, value, value);
+		loss += search_loss_with(search, column, value, value);
 	}
 	return loss;
 }
 
+/* Add a row to those found; it replaces the most expensive one if there are enough. */
 static void
-offer(Search *search, double loss, int32 row)
+search_offer(Search *search, double loss, int32 row)
 {
 	int at = search->count < search->most ? search->count++ : search->count - 1;
 
+	Assert(at >= 0 && at < search->most);
 	for (; at > 0 && search->found[at - 1].loss > loss; at--)
 		search->found[at] = search->found[at - 1];
 	search->found[at] = (Offer){loss, row};
 }
 
+/* Search the rows of a leaf. */
 static void
-search_leaf(Search *search, int node)
+search_rows_of_leaf(Search *search, int node)
 {
 	const Plain *plain = search->plain;
 
@@ -198,13 +212,15 @@ search_leaf(Search *search, int node)
 		if (plain->removal->gone[position] || plain->passed_over[plain->tree.row[position]])
 			continue;
 		loss = position_loss(search, position);
-		if (loss < limit(search) && wanted_value(search->wanted, loss, plain->space->value_of[plain->tree.row[position]]))
-			offer(search, loss, plain->tree.row[position]);
+		if (loss < search_limit(search) &&
+			wanted_value(search->wanted, loss, plain->space->value_of[plain->tree.row[position]]))
+			search_offer(search, loss, plain->tree.row[position]);
 	}
 }
 
+/* Search the rows of a node, the cheaper child first. */
 static void
-search_node(Search *search, int node)
+search_below_node(Search *search, int node)
 {
 	const KdTree *tree = &search->plain->tree;
 	int child[2] = {node + 1, tree->right[node]};
@@ -213,25 +229,27 @@ search_node(Search *search, int node)
 
 	if (tree->right[node] == 0)
 	{
-		search_leaf(search, node);
+		search_rows_of_leaf(search, node);
 		return;
 	}
 	for (int i = 0; i < 2; i++)
 		loss[i] = node_loss(search, child[i]);
 	cheaper = loss[1] < loss[0] ? 1 : 0;
-	if (loss[cheaper] < limit(search))
-		search_node(search, child[cheaper]);
-	if (loss[1 - cheaper] < limit(search))
-		search_node(search, child[1 - cheaper]);
+	if (loss[cheaper] < search_limit(search))
+		search_below_node(search, child[cheaper]);
+	if (loss[1 - cheaper] < search_limit(search))
+		search_below_node(search, child[1 - cheaper]);
 }
 
+/* Find the cheapest rows to take in, at most this many, the cheapest first; return their number. */
 int
 search_cheapest(const Plain *plain, const Wanted *wanted, Offer *found, int most)
 {
 	Search search = {plain, wanted, found, most, 0};
 
+	Assert(most > 0);
 	CHECK_FOR_INTERRUPTS();
 	if (node_loss(&search, 0) < INFINITY)
-		search_node(&search, 0);
+		search_below_node(&search, 0);
 	return search.count;
 }
