@@ -1,4 +1,4 @@
--- An A-view of a table that Citus distributes, for a database whose workers have been added (doc/scale-out.md says how):
+-- An A-view of a table that Citus distributes. First add the workers to the database, as doc/scale-out.md says. Then:
 --
 --   psql -d hospital -f demo/citus.sql
 \set ON_ERROR_STOP on
@@ -16,7 +16,7 @@ SELECT kanon.create_prefix_dgh('person_zips', 5);
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "person_ages", "zip": "person_zips"}',
     sensitive => '{"disease": null}', k => 20);
 
--- What people in their forties have.
+-- The diseases of people in their forties.
 SELECT age, disease, count(*) FROM people WHERE age = '[40,50)' GROUP BY age, disease ORDER BY age, disease;
--- Is it safe?
+-- Is the view safe?
 SELECT min(people) AS smallest_group FROM (SELECT count(*) AS people FROM people GROUP BY age, zip) AS cells;

@@ -1,4 +1,4 @@
--- A small hospital: who its patients are, what they have, and how each of these can be told less precisely.
+-- A small hospital: its patients, their diseases, and hierarchies that make each value less precise.
 
 CREATE EXTENSION IF NOT EXISTS kanon;
 
@@ -24,7 +24,7 @@ INSERT INTO patient VALUES
 	('Katya Petrova',  '1986-04-19', '13068', 'f', 'bronchitis'),
 	('Liam Byrne',     '1988-08-05', '13068', 'm', 'gastric ulcer');
 
--- A tree of labels, one edge a row: any INSERT or COPY fills it.
+-- A tree of labels has one row per edge. Fill it by INSERT or COPY.
 SELECT kanon.create_dgh('disease');
 INSERT INTO kanon.dgh_edge (dgh, child, parent) VALUES
 	('disease', 'gastric ulcer',  'stomach disease'),
@@ -36,11 +36,11 @@ INSERT INTO kanon.dgh_edge (dgh, child, parent) VALUES
 	('disease', 'angina',         'heart disease'),
 	('disease', 'heart attack',   'heart disease');
 
--- Hierarchies that are computed need no rows.
+-- Computed hierarchies need no rows.
 SELECT kanon.create_date_dgh('birth', '{day,month,year,decade}');
 SELECT kanon.create_prefix_dgh('zip', 5);
 
--- The anonymization view: names are hidden, birth date, zip code and sex are told only as precisely as two people share.
+-- The anonymization view: names are hidden; birth date, zip code and sex are generalized until two people share them.
 SELECT kanon.create_anonymization_view('patients',
 	'SELECT name, birth, zip, sex, disease FROM patient',
 	id => '{name}',
@@ -48,6 +48,6 @@ SELECT kanon.create_anonymization_view('patients',
 	sensitive => '{"disease": "disease"}',
 	k => 2);
 
--- An analyst, who may read the view and nothing else.
+-- An analyst may read the view and nothing else.
 DO $$ BEGIN CREATE ROLE kanon_demo_analyst; EXCEPTION WHEN duplicate_object THEN END $$;
 GRANT SELECT ON patients TO kanon_demo_analyst;

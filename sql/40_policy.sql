@@ -45,7 +45,7 @@ BEGIN
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
-COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS 'what an anonymization view guarantees: k, l, t, and how it is read';
+COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS 'the guarantees of an anonymization view (k, l, t), and how it is read';
 
 -- Return the OID of a role, 0 for public; raise an error if the role does not exist.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid
@@ -89,7 +89,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.grant_access(text, text, text, regclass) IS
-    'let a role, or public, read anonymization views for a purpose and a recipient (view null: all views)';
+    'lets a role, or public, read anonymization views for a purpose and a recipient (view null: all views)';
 
 CREATE FUNCTION kanon.revoke_access(role text, purpose text, recipient text, view regclass DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -104,7 +104,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.revoke_access(text, text, text, regclass) IS
-    'revoke the access that kanon.grant_access has granted with the same arguments';
+    'revokes the access that kanon.grant_access has granted with the same arguments';
 
 -- The definition of a view, for all roles that may read the view.
 CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT dgh text, OUT base_table regclass,
@@ -120,7 +120,7 @@ COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
 
 CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
-COMMENT ON FUNCTION kanon.aview_selects(regclass) IS 'does the source of an anonymization view leave out rows of its table?';
+COMMENT ON FUNCTION kanon.aview_selects(regclass) IS 'whether the source of an anonymization view leaves out rows of its table';
 
 CREATE FUNCTION kanon.why_hidden(view regclass, VARIADIC id text[], OUT "row" bigint, OUT "column" name, OUT shown text,
         OUT reason text, OUT explanation text) RETURNS SETOF record
@@ -174,7 +174,7 @@ CREATE FUNCTION kanon.p3p_words(part text) RETURNS text[]
         WHEN 'RETENTION' THEN '{no-retention,stated-purpose,legal-requirement,indefinitely,business-practices}'
         WHEN 'STATEMENT' THEN '{PURPOSE,RECIPIENT,RETENTION,CONSEQUENCE}' END
 $$;
-COMMENT ON FUNCTION kanon.p3p_words(text) IS 'what P3P 1.0 allows as a part of a statement; for kanon.import_p3p';
+COMMENT ON FUNCTION kanon.p3p_words(text) IS 'the words that P3P 1.0 allows in a part of a statement; for kanon.import_p3p';
 
 CREATE TYPE kanon.p3p_import_part AS (policy text, statement integer, part text, name text, required text, optional boolean);
 COMMENT ON TYPE kanon.p3p_import_part IS 'a part of a P3P policy''s statement; for kanon.import_p3p';
@@ -223,7 +223,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.import_p3p(xml) IS
-    'store the statements of a P3P 1.0 policy in kanon.p3p_statement, replacing those of a policy with the same name; lists the parts that were not imported';
+    'stores the statements of a P3P 1.0 policy in kanon.p3p_statement, replacing those of a policy with the same name; lists the parts that were not imported';
 
 --
 -- A view's whole policy, in words.
@@ -350,4 +350,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.purge_expired(regclass, boolean) IS
-    'clear values in the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';
+    'clears values in the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';

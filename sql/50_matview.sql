@@ -52,7 +52,7 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: new partitions get the triggers of materialized anonymization views';
+COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: gives new partitions the triggers of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
 CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end
     WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'CREATE SCHEMA')
@@ -73,7 +73,7 @@ BEGIN
         WHERE t.object_type = 'trigger' AND t.address_names[3] = format('kanon_%s_insert', a.id) AND r.classid = 'pg_class'::regclass AND r.objsubid = 0);
 END
 $$;
-COMMENT ON FUNCTION kanon.follow_dropped() IS 'event trigger: rows of dropped partitions leave the groups of materialized anonymization views';
+COMMENT ON FUNCTION kanon.follow_dropped() IS 'event trigger: removes rows of dropped partitions from the groups of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_dropped() FROM PUBLIC;
 -- Its name makes it fire after kanon_forget_dropped_views.
 CREATE EVENT TRIGGER kanon_then_follow_dropped ON sql_drop EXECUTE FUNCTION kanon.follow_dropped();

@@ -10,7 +10,7 @@ CREATE FUNCTION kanon.anatomy(source text, id text, sensitive text, l integer, s
     RETURNS SETOF record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 AS 'MODULE_PATHNAME', 'kanon_anatomy';
 COMMENT ON FUNCTION kanon.anatomy(text, text, text, integer, integer) IS
-    'put each row into a group of at least l rows with different sensitive values (seed 0 or null: unpredictable)';
+    'puts each row into a group of at least l rows with different sensitive values (seed 0 or null: unpredictable)';
 
 CREATE FUNCTION kanon.n_dependency(source text, id text, sensitive text, dgh text, l integer,
         n integer DEFAULT NULL, seed integer DEFAULT 0,
@@ -36,9 +36,9 @@ CREATE FUNCTION kanon.publish_anatomy(name text, source text, id text, quasi_ids
         dgh text, l integer, n integer) RETURNS void
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 10000 AS 'MODULE_PATHNAME', 'kanon_publish_anatomy';
 COMMENT ON FUNCTION kanon.publish_anatomy(text, text, text, text[], text, text, integer, integer) IS
-    'create the tables <name>_qit and <name>_st of a release (dgh null: anatomy; n null: the largest possible)';
+    'creates the tables <name>_qit and <name>_st of a release (dgh null: anatomy; n null: the largest possible)';
 
 CREATE FUNCTION kanon.anatomy_count(qit regclass, st regclass, predicate text, sensitive_values text[]) RETURNS float8
     LANGUAGE c STABLE STRICT PARALLEL UNSAFE COST 1000 AS 'MODULE_PATHNAME', 'kanon_anatomy_count';
 COMMENT ON FUNCTION kanon.anatomy_count(regclass, regclass, text, text[]) IS
-    'estimate from a release how many rows satisfy a predicate and have one of the sensitive values';
+    'estimates from a release how many rows satisfy a predicate and have one of the sensitive values';
