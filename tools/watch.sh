@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # Tests with a server that is watched for errors of memory: what tools/sanitize and tools/valgrind share. Sourced.
 #
-# WATCH is `sanitize`, `valgrind` or nothing. The server of the private installation is then a script that starts the
-# real one watched; so are the servers that tests start for themselves. What is found is in $RUN/work/reports, and fails
-# the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory contexts only whole blocks are seen, of one with
-# assertions and USE_VALGRIND every chunk. For valgrind that is all. For the sanitizer its backend must be compiled with
-# -fsanitize=address and with tools/poison in the include path, which hands to the sanitizer what it tells valgrind.
+# WATCH is `sanitize`, `valgrind`, `coverage` or nothing. With the first two the server of the private installation is a
+# script that starts the real one watched; so are the servers that tests start for themselves. What is found is in
+# $RUN/work/reports, and fails the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory contexts only
+# whole blocks are seen, of one with assertions and USE_VALGRIND every chunk. For valgrind that is all. For the sanitizer
+# its backend must be compiled with -fsanitize=address and with tools/poison in the include path, which hands to the
+# sanitizer what it tells valgrind. For coverage, see tools/coverage: processes count the lines that they run.
 
 # watched WATCH TEST...: what is committed is built and tested in a clone of its own.
 watched() {
@@ -23,6 +24,7 @@ watch_options() {
 	case ${WATCH:-} in
 		sanitize) echo '-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g' ;;
 		valgrind) echo '-fno-omit-frame-pointer -O1 -g' ;;
+		coverage) echo '--coverage -O0 -g' ;;
 	esac
 }
 
@@ -35,7 +37,13 @@ watch_patiently() {
 # Put a script in the place of the server. Neither bootstrap nor a single user runs the extension: these stay as they are.
 watch_server() {
 	local reports=$RUN/work/reports run
-	[ -n "${WATCH:-}" ] || return 0
+	case ${WATCH:-} in
+		'') return 0 ;;
+		coverage) # each process adds to the counts when it ends, below a directory that it may write to
+			export GCOV_PREFIX=$RUN/work/counts
+			return 0
+			;;
+	esac
 	install -d -m 700 -o "$SERVER_USER" "$reports"
 	run=$("watch_by_$WATCH" "$reports")
 	mv "$BIN/postgres" "$BIN/postgres.watched"
@@ -68,7 +76,10 @@ watch_by_valgrind() {
 # What was found, kept in build/check/reports; fails if there is anything.
 watch_reports() {
 	local reports=$RUN/work/reports
-	[ -n "${WATCH:-}" ] || return 0
+	case ${WATCH:-} in
+		'') return 0 ;;
+		coverage) cp -r "$RUN/work/counts" build/check && return 0 ;;
+	esac
 	find "$reports" -size 0 -delete
 	cp -r "$reports" build/check
 	[ -n "$(ls "$reports")" ] || return 0
