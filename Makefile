@@ -3,7 +3,7 @@
 #   make demo    from a clone to a hospital to look at: see tools/demo
 #   make check   every test in a private server: see tools/check
 #   make coverage  which lines of src the tests run: see tools/coverage
-#   make bench   every benchmark, with its limits: see tools/bench (make bench-quick: fewer rows and rounds)
+#   make bench   every benchmark, with its limits: see bench/README.md (make bench-quick: fewer rows and rounds)
 #   make deb     the Debian package: see tools/deb
 #   make format  the layout of the C code: see tools/format (make format-check: only say where it differs)
 #   make, make install, make installcheck: as for any extension (PG_CONFIG=... chooses the server)

@@ -1,4 +1,4 @@
--- What the parts of tools/bench share: rows drawn from people, timing side by side, figures with their limits.  Needs :rows.
+-- What the parts of make bench share: rows drawn from people, timing side by side, figures with their limits.  Needs :rows.
 \o /dev/null
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

@@ -1,4 +1,4 @@
--- Materialized A-views: bulk load, and queries with a condition on quasi-identifiers.  tools/bench measures single inserts.
+-- Materialized A-views: bulk load, and queries with a condition on quasi-identifiers.  stored.sh measures single inserts.
 CREATE FUNCTION make_table(name text, size int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', name);

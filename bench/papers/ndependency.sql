@@ -1,11 +1,10 @@
--- For bench/ndependency, which sets :census and :queries: Figures 5 and 6.
+-- For ndependency.sh, which sets :census and :queries: Figures 5 and 6.
 \set ECHO none
 \pset footer off
 \pset null -
 SET client_min_messages = warning;
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
-CREATE EXTENSION kanon;
 SELECT setseed(0.2010) \gset
 
 -- Table 10's columns and numbers of values; education and income go with age and work, as they do.

@@ -1,48 +1,33 @@
-#!/usr/bin/env bash
-# The uncertain model: how well counts and classes are estimated from a release (the experiments of Aggarwal's paper), and how
-# the time grows with the rows.
+# shellcheck shell=bash
+# The uncertain model: how well counts and classes are estimated from a release (the experiments of Aggarwal's paper), and
+# how the time grows with the rows. Where there is the Adult data, its quantitative columns take part.
 #
-#   bench/uncertain [--quick] [estimates | timing | growth [ROWS...]]
-#
-# It needs no data; where KANON_DATA (default ../shared/data) has adult/adult_uci.csv, its quantitative columns take part.
-# growth: seconds and processor seconds of both models with one process and with two workers more, for so many rows each
-# (10000, 100000, 300000, 1000000: a long run).
-# --quick: fewer rows, queries and runs, to see that it works.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-source tools/setup.sh
+# STEPS are estimates and timing, or growth: seconds and processor seconds of both models with one process and with two
+# workers more, for so many rows each (SIZES: 10000 100000 300000 1000000, a long run).
 
-rows=10000 queries=100 tests=400 levels=10,25,50,100 sizes=(10000 100000 1000000) runs=3
-if [ "${1:-}" = --quick ]; then
+rows=10000 queries=100 tests=400 levels=10,25,50,100 sizes=(10000 100000 1000000) runs=3 STEPS=${STEPS:-estimates timing}
+if [ "$STEPS" = growth ]; then sizes=(10000 100000 300000 1000000); fi
+if [ -n "$QUICK" ]; then
 	rows=1500 queries=10 tests=50 levels=10,50 sizes=(2000 8000) runs=1
-	shift
 fi
-what=${1:-estimates timing}
-if [ "$what" = growth ]; then
-	if [ $# -gt 1 ]; then sizes=("${@:2}"); elif [ "$rows" = 10000 ]; then sizes=(10000 100000 300000 1000000); fi
-	for size in "${sizes[@]}"; do [[ $size =~ ^[1-9][0-9]{0,8}$ ]] || die "growth takes numbers of rows, not $size"; done
-fi
-adult=${KANON_DATA:-../shared/data}/adult/adult_uci.csv
-
-set_up bench-uncertain
-psql() { as_user "$BIN/psql" -X --quiet --set=ON_ERROR_STOP=1 "$@"; }
-
-psql <<END
-CREATE EXTENSION kanon;
-ALTER DATABASE postgres SET jit = off;
-ALTER DATABASE postgres SET client_min_messages = warning;
+if [ -n "${SIZES:-}" ]; then read -r -a sizes <<<"$SIZES"; fi
+for size in "${sizes[@]}"; do [[ $size =~ ^[1-9][0-9]{0,8}$ ]] || die "SIZES are numbers of rows, not $size"; done
+uci=$ADULT/adult_uci.csv
+psql <<-END
+	ALTER DATABASE uncertain SET jit = off;
+	ALTER DATABASE uncertain SET client_min_messages = warning;
 END
 
 # What is estimated from releases, and how well.
 estimates() {
 	psql -c 'CREATE TABLE raw (line text)'
-	if [ -r "$adult" ]; then
-		psql -c "COPY raw FROM STDIN (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')" <"$adult"
+	if [ -r "$uci" ]; then
+		psql -c "COPY raw FROM STDIN (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')" <"$uci"
 	else
-		say "Adult: skipped, there is no $adult"
+		say "Adult: skipped, there is no $uci"
 	fi
 	say "making data and queries"
-	psql --set=rows="$rows" --set=queries="$queries" --set=adult="$([ -r "$adult" ] && echo true || echo false)" <bench/uncertain.sql >/dev/null
+	psql --set=rows="$rows" --set=queries="$queries" --set=adult="$([ -r "$uci" ] && echo true || echo false)" <bench/papers/uncertain.sql >/dev/null
 	psql -c 'SELECT name AS data, count(*) AS queries, count(DISTINCT class) AS classes FROM query GROUP BY name ORDER BY name'
 	for method in uniform gaussian local naive condensation; do
 		say "estimating counts: $method"
@@ -134,6 +119,9 @@ growth() {
 	done
 }
 
-for part in $what; do
-	"$part"
+for step in $STEPS; do
+	case $step in
+		estimates | timing | growth) "$step" ;;
+		*) die "STEPS are estimates, timing and growth, not $step" ;;
+	esac
 done

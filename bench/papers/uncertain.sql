@@ -1,4 +1,4 @@
--- What bench/uncertain works with: data sets, queries, and functions that try a method on them.
+-- What uncertain.sh works with: data sets, queries, and functions that try a method on them.
 -- Variables: rows, queries, and adult (whether the table raw has the lines of adult_uci.csv).
 SELECT setseed(0.1);
 -- U10K: uniform in the unit cube.

@@ -1,5 +1,4 @@
--- What bench/kja runs: releases, measured, into tables.
-CREATE EXTENSION kanon;
+-- What kja.sh runs: releases, measured, into tables.
 SET client_min_messages = warning;
 
 CREATE TABLE bench_default (data text, mt int, ratio int, k int, d int);

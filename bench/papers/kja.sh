@@ -1,25 +1,16 @@
-#!/usr/bin/env bash
-# The experiments of "k-Anonymity in the Presence of External Databases" (section 5) with this build:
-#
-#   bench/kja [--quick]
+# shellcheck shell=bash
+# The experiments of "k-Anonymity in the Presence of External Databases" (section 5) with this build.
 #
 # Information loss (normalized NCP in percent; DM as microdata rows per microdata row) and the average relative error of
-# range counts, of the conventional algorithms and of k-join-anonymity, direct and refinement. UNI is 10k microdata rows in
-# a public table of up to 1M, uniform in [0,1]; SKEW the same with most values near 0, in place of the paper's census data;
-# Adult, with its hierarchies, where KANON_DATA (default ../shared/data) has it.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-source tools/setup.sh
-DATA=${KANON_DATA:-../shared/data}/adult
+# range counts, of the conventional algorithms and of k-join-anonymity, direct and refinement. UNI is 10k microdata rows
+# in a public table of up to 1M, uniform in [0,1]; SKEW the same with most values near 0, in place of the paper's census
+# data; Adult, with its hierarchies, where there is the Adult data.
 
 MT=10000 RATIOS=1,5,10,50,100 KS=5,10,50,100,500 DS=2,3,4,5,6 RANGES=2,5,10,20,50 RATIO=100 K=50 D=4
-if [ "${1:-}" = --quick ]; then
+if [ -n "$QUICK" ]; then
 	MT=2000 RATIOS=1,5,10 KS=5,10,50 DS=2,4,6 RATIO=10
 fi
-
-set_up bench_kja
-psql() { as_user "$BIN/psql" -X --quiet --set=ON_ERROR_STOP=1 "$@"; }
-psql <bench/kja.sql
+psql <bench/papers/kja.sql
 
 # sweep SOURCE NAME LIST: one table of information loss for a parameter that varies.
 sweep() {
@@ -57,13 +48,12 @@ errors SKEW ratio "$RATIOS"
 errors SKEW k "$KS"
 errors SKEW range "$RANGES"
 
-if [ ! -r "$DATA/adult.csv" ]; then
-	say "Adult: skipped, there is no $DATA/adult.csv"
-	exit 0
+if [ ! -r "$ADULT/adult.csv" ]; then
+	say "Adult: skipped, there is no $ADULT/adult.csv"
+	return 0
 fi
-say "Adult with its hierarchies: a tenth of it as microdata, all of it public; eight quasi-identifiers; where not varied k 10"
-psql -c "$(bench/adult_sql "$DATA")" >/dev/null
-psql -c "\copy adult (sex, age, race, \"marital-status\", education, \"native-country\", workclass, occupation, salary) FROM STDIN WITH (FORMAT csv, DELIMITER ';', HEADER)" <"$DATA/adult.csv"
+say "Adult with its hierarchies: a tenth of it as microdata, all of it public; eight quasi-identifiers; else k 10"
+load_adult
 psql <<-'SQL'
 	CALL bench_adult();
 	INSERT INTO bench_default VALUES ('Adult', 3016, 10, 10, 8);
