@@ -23,13 +23,6 @@ typedef struct InternEntry
 	char status;
 } InternEntry;
 
-/* Return the key of a code, which may be WANTED. */
-static inline const void *
-interner_key(const Interner *interner, int32 code)
-{
-	return code == WANTED ? interner->wanted : interner->records + (Size) code * interner->record_size;
-}
-
 /* Hash a key by its bytes, word by word. */
 static inline uint32
 interner_hash_words(const uint32 *words, int count)
@@ -50,16 +43,20 @@ interner_hash_key(const Interner *interner, const void *key)
 	return interner_hash_words(key, interner->key_size / sizeof(uint32));
 }
 
-/* Return true if the keys of two codes are equal. */
+/* Return true if the key of a code is the one that is being looked up. */
 static inline bool
-interner_equal_keys(const Interner *interner, int32 a, int32 b)
+interner_is_wanted(const Interner *interner, int32 code)
 {
-	const void *left = interner_key(interner, a);
-	const void *right = interner_key(interner, b);
+	const char *key = interner->records + (Size) code * interner->record_size;
 
 	if (interner->methods)
-		return interner->methods->equal(left, right, interner->arg);
-	return memcmp(left, right, interner->key_size) == 0;
+		return interner->methods->equal(key, interner->wanted, interner->arg);
+	for (int i = 0; i < interner->key_size; i += sizeof(uint32))
+	{
+		if (*(const uint32 *) (key + i) != *(const uint32 *) (interner->wanted + i))
+			return false;
+	}
+	return true;
 }
 
 #define INTERNER_OF(tb) ((const Interner *) (tb)->private_data)
@@ -68,8 +65,8 @@ interner_equal_keys(const Interner *interner, int32 a, int32 b)
 #define SH_ELEMENT_TYPE InternEntry
 #define SH_KEY_TYPE int32
 #define SH_KEY code
-#define SH_HASH_KEY(tb, code) interner_hash_key(INTERNER_OF(tb), interner_key(INTERNER_OF(tb), code))
-#define SH_EQUAL(tb, a, b) interner_equal_keys(INTERNER_OF(tb), a, b)
+#define SH_HASH_KEY(tb, key) interner_hash_key(INTERNER_OF(tb), INTERNER_OF(tb)->wanted)
+#define SH_EQUAL(tb, stored, key) interner_is_wanted(INTERNER_OF(tb), stored)
 #define SH_STORE_HASH
 #define SH_GET_HASH(tb, entry) (entry)->hash
 #define SH_SCOPE static inline

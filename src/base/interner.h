@@ -34,7 +34,7 @@ typedef struct Interner
 	int room;						/* records that the array has space for */
 	char *records;					/* moves when it grows */
 	struct internindex_hash *index;
-	const void *wanted; /* the key that is being looked up */
+	const char *wanted; /* the key that is being looked up */
 } Interner;
 
 /*

@@ -30,8 +30,13 @@ static bool
 valuecodes_equal(const void *a, const void *b, void *arg)
 {
 	ValueCodes *codes = arg;
+	Datum left = *(const Datum *) a;
+	Datum right = *(const Datum *) b;
 
-	return DatumGetBool(FunctionCall2Coll(&codes->equal, codes->collation, *(const Datum *) a, *(const Datum *) b));
+	/* A value is equal to itself. */
+	if (codes->typbyval && left == right)
+		return true;
+	return DatumGetBool(FunctionCall2Coll(&codes->equal, codes->collation, left, right));
 }
 
 /* Copy a new value. */
