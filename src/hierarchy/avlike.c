@@ -1,10 +1,10 @@
 /*
  * avlike.c
- *		AVLIKE: does one value cover the other?
+ *		AVLIKE: true if one of two values covers the other.
  *
- * Two nodes of one generation compare their leaf positions, two intervals their
- * bounds.  Anything else is first looked up in the hierarchy of the value that
- * has one; where both have one, and different ones, either may answer.
+ * Two nodes of one generation compare their leaf positions, two intervals their bounds.
+ * Anything else is first looked up in the hierarchy of the value that has one; where
+ * both values have one, and different ones, AVLIKE holds if it holds in either.
  */
 #include "base/kanon.h"
 
@@ -17,8 +17,9 @@
 
 PG_FUNCTION_INFO_V1(kanon_avlike);
 
+/* Return true if two values print alike. */
 static bool
-same_text(const GenView *a, const GenView *b)
+avlike_same_text(const GenView *a, const GenView *b)
 {
 	int len_a;
 	int len_b;
@@ -28,20 +29,23 @@ same_text(const GenView *a, const GenView *b)
 	return len_a == len_b && memcmp(text_a, text_b, len_a) == 0;
 }
 
+/* Return true if one of two nodes of one generation covers the other. */
 static inline bool
 nested_nodes(const GenView *a, const GenView *b)
 {
 	if ((a->flags | b->flags) & (GEN_IS_ROOT | GEN_UNKNOWN))
-		return ((a->flags | b->flags) & GEN_IS_ROOT) || same_text(a, b);
+		return ((a->flags | b->flags) & GEN_IS_ROOT) || avlike_same_text(a, b);
 	return (a->lo <= b->lo && b->hi <= a->hi) || (b->lo <= a->lo && a->hi <= b->hi);
 }
 
+/* Return true if the shorter of two prefixes begins the longer one. */
 static bool
 nested_prefixes(const GenView *a, const GenView *b)
 {
 	return memcmp(a->label, b->label, Min(a->lo, b->lo)) == 0;
 }
 
+/* Return true if an interval lies in another one. */
 static bool
 within(const GenView *inner, const GenView *outer)
 {
@@ -55,7 +59,7 @@ within(const GenView *inner, const GenView *outer)
 	return upper < 0 || !(inner->flags & GEN_UPPER_INC) || (outer->flags & GEN_UPPER_INC);
 }
 
-/* The common case: a single whole number or date and a bounded interval of such. */
+/* Return true if a bounded interval of whole numbers or dates holds a single one: the most common case. */
 static inline bool
 holds_point(const GenView *interval, int64 point)
 {
@@ -63,9 +67,11 @@ holds_point(const GenView *interval, int64 point)
 		   (interval->ihi > point || (interval->ihi == point && (interval->flags & GEN_UPPER_INC)));
 }
 
+/* True for an interval of whole numbers or dates that holds one of them, and for one without infinite bounds. */
 #define IS_WHOLE_POINT(v) (((v)->flags & GEN_BOUND_FLAGS) == GEN_POINT && (v)->ilo == (v)->ihi)
 #define IS_BOUNDED(v) (((v)->flags & (GEN_LOWER_INF | GEN_UPPER_INF)) == 0)
 
+/* Return true if one of two intervals covers the other. */
 static inline bool
 nested_intervals(const GenView *a, const GenView *b)
 {
@@ -82,8 +88,9 @@ nested_intervals(const GenView *a, const GenView *b)
 }
 
 /*
- * A word beside an interval: it may be a number or a date in other spelling.  If
- * it is not, no interval is printed like it, but one of a text column may be.
+ * Return true if a label is in an interval.  It may be a number or a date in other
+ * spelling.  If it is not, no interval is printed like it, unless both come from a
+ * column of a text type.
  */
 static bool
 nested_label(Comparison *comparison, int side, const GenView *label, const GenView *interval)
@@ -91,12 +98,12 @@ nested_label(Comparison *comparison, int side, const GenView *label, const GenVi
 	const GenView *read;
 
 	if (label->flags & GEN_FROM_TEXT)
-		return same_text(label, interval);
+		return avlike_same_text(label, interval);
 	read = comparison_reread(comparison, side, label, GEN_IS_NUMBER(interval));
 	return read && nested_intervals(read, interval);
 }
 
-/* Values of no hierarchy, or of the same: what do their own forms say? */
+/* Return true if one of two values of no hierarchy, or of the same one, covers the other. */
 static inline bool
 nested(Comparison *comparison, const GenView *a, const GenView *b)
 {
@@ -112,31 +119,37 @@ nested(Comparison *comparison, const GenView *a, const GenView *b)
 		return nested_label(comparison, 1, b, a);
 	if (a->kind == GEN_LABEL && GEN_IS_INTERVAL(b))
 		return nested_label(comparison, 0, a, b);
-	return same_text(a, b);
+	return avlike_same_text(a, b);
 }
 
-/* Of a hierarchy that is gone: nobody knows any more what a node of it stood for. */
+/*
+ * Return true if one of two values may have covered the other in a hierarchy that does
+ * not exist any more.  Its inner nodes may have stood for any value.
+ */
 static bool
 may_be_nested(int32 id, const GenView *a, const GenView *b)
 {
-	return same_text(a, b) ||
+	return avlike_same_text(a, b) ||
 		   (GEN_IS_BOUND(a) && a->dgh == id && !gen_is_itself(a)) ||
 		   (GEN_IS_BOUND(b) && b->dgh == id && !gen_is_itself(b));
 }
 
-/* What does the hierarchy that is the home of either side say? */
+/* Return true if, in the hierarchy of one side's value, one of two values covers the other. */
 static bool
 nested_at_home(Comparison *comparison, int home, const GenView *a, const GenView *b)
 {
 	int32 id = home == 0 ? a->dgh : b->dgh;
 	Dgh *dgh = comparison_dgh(comparison, home, id);
 
+	Assert(home == 0 || home == 1);
+	Assert(GEN_IS_BOUND(home == 0 ? a : b));
 	if (dgh == NULL)
 		return may_be_nested(id, a, b);
 	return nested(comparison, comparison_resolve(comparison, home, 0, dgh, a),
 				  comparison_resolve(comparison, home, 1, dgh, b));
 }
 
+/* Return true if one of two values covers the other. */
 bool
 comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b)
 {
@@ -155,9 +168,10 @@ comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b)
 }
 
 /*
- * A number that is not whole beside an interval with whole bounds: it lies inside
- * or outside, never on a bound, and its floor tells.  Beside another such number:
- * it is the same or not.  Without this, arithmetic on numerics takes most of a scan.
+ * Return true, and the result, for a number that is not whole beside an interval with
+ * whole bounds: it lies inside or outside, never on a bound, and its floor decides.
+ * Beside another such number it is the same or not.  Without this case, arithmetic on
+ * numerics takes most of a scan.
  */
 static bool
 fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
@@ -167,6 +181,7 @@ fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
 	const Operand *number = &comparison->operands[side];
 	Datum other = PG_GETARG_DATUM(1 - side);
 
+	Assert(side == 0 || side == 1);
 	(void) comparison_argument(comparison, fcinfo, side, &view);
 	if (number->view.kind != GEN_NUMERIC)
 		return false;
@@ -180,16 +195,21 @@ fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
 	return true;
 }
 
+/* True for a node of a tree with positions, and for two nodes of one state of one hierarchy. */
 #define IN_TREE(p) ((p)->kind == GEN_NODE && !((p)->flags & (GEN_IS_ROOT | GEN_UNKNOWN)))
 #define SAME_STATE(a, b) ((a)->dgh == (b)->dgh && (a)->generation == (b)->generation)
 
+/* Return true if one of two nodes of one generation covers the other. */
 static inline bool
 nested_places(const GenPlace *a, const GenPlace *b)
 {
 	return (a->lo <= b->lo && b->hi <= a->hi) || (b->lo <= a->lo && a->hi <= b->hi);
 }
 
-/* Two nodes of one state of one tree: what most scans and joins compare.  Says what comparison_avlike() would. */
+/*
+ * Return true, and the result of comparison_avlike(), for two nodes of one state of one
+ * tree, which most scans and joins compare.
+ */
 static inline bool
 places_avlike(FunctionCallInfo fcinfo, bool *result)
 {
@@ -203,7 +223,10 @@ places_avlike(FunctionCallInfo fcinfo, bool *result)
 	return true;
 }
 
-/* A constant whose place in the hierarchy of the other side's value is known. */
+/*
+ * Return true, and the result of comparison_avlike(), for a constant whose place in the
+ * hierarchy of the other value is known.
+ */
 static inline bool
 shortcut_avlike(const Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
 {
@@ -223,7 +246,7 @@ shortcut_avlike(const Comparison *comparison, FunctionCallInfo fcinfo, bool *res
 	return true;
 }
 
-/* After a value was compared with a constant, notes where that stands in the value's hierarchy. */
+/* After a value was compared with a constant, note the constant's place in the value's hierarchy, if it has one. */
 static void
 take_shortcut(Comparison *comparison, FunctionCallInfo fcinfo, const GenView *constant, const GenView *value)
 {
@@ -244,6 +267,7 @@ take_shortcut(Comparison *comparison, FunctionCallInfo fcinfo, const GenView *co
 	comparison->shortcut.epoch = comparison->homes[1 - comparison->constant].epoch;
 }
 
+/* Return true if one of two values covers the other: avlike(), ~~^ and =. */
 Datum
 kanon_avlike(PG_FUNCTION_ARGS)
 {
@@ -259,7 +283,7 @@ kanon_avlike(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(result);
 	if (comparison->number >= 0 && fraction_avlike(comparison, fcinfo, &result))
 		PG_RETURN_BOOL(result);
-	comparison->shortcut.place.kind = GEN_ANY; /* what it points to may go */
+	comparison->shortcut.place.kind = GEN_ANY; /* its label may be freed below */
 	a = comparison_argument(comparison, fcinfo, 0, &room[0]);
 	b = comparison_argument(comparison, fcinfo, 1, &room[1]);
 	result = comparison_avlike(comparison, a, b);

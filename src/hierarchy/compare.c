@@ -1,7 +1,7 @@
 /*
  * compare.c
- *		What comparisons have in common: reading arguments of any type, and
- *		finding values in each other's hierarchies.
+ *		Arguments of any type for comparisons, and the lookup of values in each other's
+ *		hierarchies.
  */
 #include "base/kanon.h"
 
@@ -21,18 +21,18 @@
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 
-/* Operands are passed by value or as varlena. */
+/* Operands other than names are passed by value or are varlenas. */
 StaticAssertDecl(FLOAT8PASSBYVAL, "kanon needs a 64-bit server");
 
 /* Digits that an int64 surely holds. */
 #define WHOLE_DIGITS 18
 
-/* Scales of numbers that people keep. */
+/* Zeros that a number in a tree may end with. */
 #define MAX_ZEROS 16
 
-/* Notes which argument is a constant in the expression that is evaluated, if there is one. */
+/* Note which of two arguments is a constant in the expression that is evaluated, if one is. */
 static void
-find_constant(Comparison *comparison, const Node *call)
+comparison_find_constant(Comparison *comparison, const Node *call)
 {
 	List *arguments = call && IsA(call, OpExpr)		? ((const OpExpr *) call)->args
 					  : call && IsA(call, FuncExpr) ? ((const FuncExpr *) call)->args
@@ -50,7 +50,7 @@ find_constant(Comparison *comparison, const Node *call)
 	}
 }
 
-/* The declared argument types tell what to expect; they are the same for all calls. */
+/* Make the comparison of a function call.  The declared types of the arguments are the same for all calls. */
 Comparison *
 comparison_make(FunctionCallInfo fcinfo)
 {
@@ -61,6 +61,7 @@ comparison_make(FunctionCallInfo fcinfo)
 	comparison->context = fcinfo->flinfo->fn_mcxt;
 	comparison->collation = PG_GET_COLLATION();
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	Assert(count >= 2 && count <= COMPARISON_MAX_ARGS);
 	for (int i = 0; i < Min(count, COMPARISON_MAX_ARGS); i++)
 	{
 		Operand *operand = &comparison->operands[i];
@@ -81,7 +82,7 @@ comparison_make(FunctionCallInfo fcinfo)
 		}
 	}
 	comparison->both_generalized = comparison->operands[0].is_generalized && comparison->operands[1].is_generalized;
-	find_constant(comparison, fcinfo->flinfo->fn_expr);
+	comparison_find_constant(comparison, fcinfo->flinfo->fn_expr);
 	comparison->number = -1;
 	for (int i = 0; i < 2; i++)
 	{
@@ -92,14 +93,16 @@ comparison_make(FunctionCallInfo fcinfo)
 	return comparison;
 }
 
+/* Make the value of a day. */
 static Datum
-day_to_value(DateADT date, uint8 flags)
+operand_day(DateADT date, uint8 flags)
 {
 	return gen_whole_interval(GEN_DATE, GEN_POINT | flags, date, date);
 }
 
+/* Return an argument as a generalized value. */
 static Datum
-convert(Operand *operand, Datum value)
+operand_convert(Operand *operand, Datum value)
 {
 	int64 whole;
 
@@ -113,9 +116,9 @@ convert(Operand *operand, Datum value)
 		case TYPEKIND_TEXT:
 			return gen_parse(VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 		case TYPEKIND_DATE:
-			return day_to_value(typekind_day(operand->type, value), 0);
+			return operand_day(typekind_day(operand->type, value), 0);
 		case TYPEKIND_TIMESTAMP:
-			return day_to_value(typekind_day(operand->type, value), GEN_MOMENT);
+			return operand_day(typekind_day(operand->type, value), GEN_MOMENT);
 		case TYPEKIND_BOOLEAN:
 			return gen_label(DatumGetBool(value) ? "t" : "f", 1, 0);
 		default:
@@ -123,9 +126,9 @@ convert(Operand *operand, Datum value)
 	}
 }
 
-/* Is it the argument of the call before? */
+/* Return true if an argument is equal to that of the call before. */
 static inline bool
-seen(const Operand *operand, Datum raw)
+operand_is_known(const Operand *operand, Datum raw)
 {
 	if (!operand->known)
 		return false;
@@ -135,11 +138,14 @@ seen(const Operand *operand, Datum raw)
 		   memcmp(DatumGetPointer(raw), DatumGetPointer(operand->raw), operand->raw_size) == 0;
 }
 
-/* Only what is kept goes into the comparison's context: a join may learn once per row. */
+/*
+ * Convert an argument, and finding_remember it.  Only the results are allocated in the
+ * comparison's context, since a join may come here once per row.
+ */
 static pg_noinline void
-learn(Comparison *comparison, Operand *operand, Datum raw)
+operand_learn(Comparison *comparison, Operand *operand, Datum raw)
 {
-	Datum value = convert(operand, raw);
+	Datum value = operand_convert(operand, raw);
 	MemoryContext old = MemoryContextSwitchTo(comparison->context);
 
 	if (operand->known)
@@ -160,39 +166,42 @@ learn(Comparison *comparison, Operand *operand, Datum raw)
 	operand->known = true;
 }
 
+/* Return an argument that is not of the type generalized as a generalized value taken apart. */
 const GenView *
 comparison_operand(Comparison *comparison, int which, Datum raw)
 {
 	Operand *operand = &comparison->operands[which];
 
+	Assert(which >= 0 && which < COMPARISON_MAX_ARGS && !operand->is_generalized);
 	if (operand->is_name)
 		raw = CStringGetTextDatum(NameStr(*DatumGetName(raw)));
 	else if (!operand->by_value)
 		raw = PointerGetDatum(PG_DETOAST_DATUM_PACKED(raw));
-	if (!seen(operand, raw))
-		learn(comparison, operand, raw);
+	if (!operand_is_known(operand, raw))
+		operand_learn(comparison, operand, raw);
 	return &operand->view;
 }
 
-/* Looks for the hierarchy of one side's value. */
+/* Find the hierarchy of one side's value, and keep it alive; NULL if there is none. */
 Dgh *
 comparison_go_home(Comparison *comparison, int side, int32 id)
 {
 	Home *home = &comparison->homes[side];
 	uint64 epoch;
 
+	Assert(side == 0 || side == 1);
 	home->id = 0;
 	AcceptInvalidationMessages();
-	epoch = dgh_epoch(); /* later ones may have come too late for what is found now */
+	epoch = dgh_epoch(); /* a change announced during the lookup may be too late for it */
 	dgh_hold(&home->hold, dgh_find_by_id(id), comparison->context);
 	home->id = id;
 	home->epoch = epoch;
 	return home->hold.dgh;
 }
 
-/* Is it the value that was looked for before? */
+/* Return true if two values that are looked up are the same. */
 static bool
-same_source(const GenView *source, const GenView *view)
+finding_same_source(const GenView *source, const GenView *view)
 {
 	if (source->kind != view->kind || source->flags != view->flags)
 		return false;
@@ -213,8 +222,9 @@ same_source(const GenView *source, const GenView *view)
 	}
 }
 
+/* Free the values of a finding. */
 static void
-forget(Finding *finding)
+finding_forget(Finding *finding)
 {
 	finding->known = false;
 	if (finding->source.label)
@@ -228,12 +238,13 @@ forget(Finding *finding)
 	finding->value = (Datum) 0;
 }
 
+/* Copy a value that was looked up, and the value found, into the comparison's context. */
 static pg_noinline void
-remember(Comparison *comparison, Finding *finding, const GenView *source, Datum value)
+finding_remember(Comparison *comparison, Finding *finding, const GenView *source, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(comparison->context);
 
-	forget(finding);
+	finding_forget(finding);
 	finding->source = *source;
 	finding->source.label = NULL;
 	if (source->kind == GEN_LABEL || GEN_IS_BOUND(source))
@@ -247,7 +258,7 @@ remember(Comparison *comparison, Finding *finding, const GenView *source, Datum 
 	MemoryContextSwitchTo(old);
 }
 
-/* A number that a tree has with zeros at its end, as a numeric with a scale is written. */
+/* Find a number that a tree has with zeros at its end, as numerics with a scale are written. */
 static bool
 find_with_zeros(Dgh *dgh, const GenView *number, Datum *result)
 {
@@ -255,6 +266,7 @@ find_with_zeros(Dgh *dgh, const GenView *number, Datum *result)
 	GenView found;
 	StringInfoData text;
 
+	Assert(dgh->kind == DGH_TREE && GEN_IS_NUMBER(number));
 	initStringInfo(&text);
 	label.label = gen_text(number, &label.len);
 	appendBinaryStringInfo(&text, label.label, label.len);
@@ -274,11 +286,11 @@ find_with_zeros(Dgh *dgh, const GenView *number, Datum *result)
 }
 
 /*
- * A value as a hierarchy has it.  If it has changed so much that it no longer
- * knows what stood for other values, nothing can be excluded.
+ * Return a value as a hierarchy has it.  If the hierarchy has changed and no longer
+ * knows an inner node, the node may have stood for any value.
  */
 static pg_noinline Datum
-look_up(Dgh *dgh, const GenView *view)
+finding_look_up(Dgh *dgh, const GenView *view)
 {
 	Datum value = dgh->methods->resolve(dgh, view);
 	Datum other;
@@ -294,36 +306,37 @@ look_up(Dgh *dgh, const GenView *view)
 	return value;
 }
 
-/* A value as it is in a hierarchy, which may be known from the call before. */
+/* Return a value as a hierarchy has it, which may be known from the call before. */
 const GenView *
 comparison_look_up(Comparison *comparison, Finding *finding, Dgh *dgh, const GenView *view)
 {
 	if (view->kind == GEN_ANY)
 		return view;
 	if (!finding->known || finding->dgh != dgh->id || finding->generation != dgh->generation ||
-		!same_source(&finding->source, view))
+		!finding_same_source(&finding->source, view))
 	{
-		remember(comparison, finding, view, look_up(dgh, view));
+		finding_remember(comparison, finding, view, finding_look_up(dgh, view));
 		finding->dgh = dgh->id;
 		finding->generation = dgh->generation;
 	}
 	return &finding->view;
 }
 
-/* A label among numbers, or among dates; null if it is none. */
+/* Return a label as a number or an interval of numbers, or else of dates; NULL if it spells none. */
 const GenView *
 comparison_reread(Comparison *comparison, int side, const GenView *label, bool numbers)
 {
 	Finding *finding = &comparison->readings[side][numbers ? 1 : 0];
 	Datum value;
 
-	if (!finding->known || !same_source(&finding->source, label))
-		remember(comparison, finding, label,
+	Assert(side >= 0 && side < COMPARISON_MAX_ARGS);
+	if (!finding->known || !finding_same_source(&finding->source, label))
+		finding_remember(comparison, finding, label,
 				 gen_reread(label->label, label->len, numbers, &value) ? value : (Datum) 0);
 	return finding->value ? &finding->view : NULL;
 }
 
-/* A code of digits, masked ones standing for any digits. */
+/* Return true, and the numbers that a code stands for, if it consists of digits; a masked one may be any digit. */
 bool
 comparison_digits(const GenView *view, GenView *extent)
 {
@@ -333,6 +346,7 @@ comparison_digits(const GenView *view, GenView *extent)
 	int64 lo = 0;
 	int64 hi;
 
+	Assert(view->kind == GEN_PREFIX && view->lo <= view->len);
 	for (int i = 0; i < view->lo; i++)
 	{
 		if (view->label[i] < '0' || view->label[i] > '9')

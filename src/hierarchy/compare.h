@@ -3,9 +3,9 @@
  *		Comparing generalized values with each other and with values of the types
  *		that drivers send.
  *
- * A comparison keeps what it found out between calls: what a constant means,
- * and where it stands in the hierarchy that it is compared with.  So a scan
- * asks the hierarchy once, not once per row.
+ * A comparison lives in fn_extra and remembers values between calls: the value of
+ * a constant, and its node in the hierarchy that it is compared with.  So a scan
+ * looks a constant up once, not once per row.
  */
 #ifndef KANON_COMPARE_H
 #define KANON_COMPARE_H
@@ -15,45 +15,45 @@
 
 #define COMPARISON_MAX_ARGS 3
 
-/* An argument that is not of the type generalized, as last seen. */
+/* An argument that is not of the type generalized, and its value in the call before. */
 typedef struct Operand
 {
 	Oid type;
 	bool is_generalized;
-	bool is_name; /* and read as text */
+	bool is_name; /* of the type name, which is read as text */
 	bool by_value;
 	FmgrInfo output; /* for types without a conversion of their own */
-	bool known;
-	Datum raw; /* a copy, where it is passed by reference */
-	Size raw_size;
-	Datum value;
-	GenView view;
+	bool known;		 /* the fields below are set */
+	Datum raw;		 /* the argument; a copy, if it is passed by reference */
+	Size raw_size;	 /* of a copy, in bytes */
+	Datum value;	 /* the argument as a generalized value */
+	GenView view;	 /* of value */
 	bool is_fraction; /* a number between floor and floor + 1 */
 	int64 floor;
 } Operand;
 
-/* What a value was last found to be: in a hierarchy, or among numbers or dates. */
+/* The last value looked up in a hierarchy, or read as a number or date, and the value that was found. */
 typedef struct Finding
 {
-	bool known;
-	int32 dgh;
+	bool known; /* the fields below are set */
+	int32 dgh;	/* the hierarchy, and its generation */
 	int32 generation;
-	GenView source; /* with a label of its own */
-	Datum value;	/* zero if it is nothing there */
-	GenView view;
+	GenView source; /* the value looked up, with a copy of its label */
+	Datum value;	/* the value found; 0 if there is none */
+	GenView view;	/* of value */
 } Finding;
 
-/* The hierarchy of an argument, as last seen. */
+/* The hierarchy of an argument in the call before. */
 typedef struct Home
 {
 	int32 id;
-	uint64 epoch;
-	DghHold hold; /* of none, if it is gone */
+	uint64 epoch; /* of the cache when it was found */
+	DghHold hold; /* of none, if it does not exist any more */
 } Home;
 
 /*
- * A constant as a node of the hierarchy of the values beside it.  Where all of
- * this is still so, positions tell, and nothing has to be taken apart.
+ * A constant as a node of the hierarchy of the values beside it.  While the epoch
+ * is the same, positions are compared, and no value has to be taken apart.
  */
 typedef struct Shortcut
 {
@@ -63,21 +63,22 @@ typedef struct Shortcut
 
 typedef struct Comparison
 {
-	MemoryContext context;
+	MemoryContext context; /* of the function call; owns everything below */
 	Oid collation;
 	Operand operands[COMPARISON_MAX_ARGS];
 	int number; /* which of two arguments is a numeric beside a generalized value, or -1 */
 	bool both_generalized;
 	int constant; /* which of two arguments is a constant beside a generalized value, or -1 */
-	Datum constant_value;
+	Datum constant_value; /* the constant */
 	Shortcut shortcut;
-	Home homes[2];							  /* of either side */
-	Finding current[2];						  /* brought up to date, either side */
-	Finding bound[2];						  /* bound to the other side's hierarchy */
-	Finding resolutions[2][2];				  /* by whose hierarchy it is, and which side */
-	Finding readings[COMPARISON_MAX_ARGS][2]; /* among dates, among numbers */
+	Home homes[2];							  /* by side */
+	Finding current[2];						  /* by side: in its own hierarchy's present state */
+	Finding bound[2];						  /* by side: in the other side's hierarchy */
+	Finding resolutions[2][2];				  /* by the side whose hierarchy it is, and by side */
+	Finding readings[COMPARISON_MAX_ARGS][2]; /* by argument: read as a date, as a number */
 } Comparison;
 
+/* compare.c */
 extern Comparison *comparison_make(FunctionCallInfo fcinfo);
 extern const GenView *comparison_operand(Comparison *comparison, int which, Datum raw);
 extern Dgh *comparison_go_home(Comparison *comparison, int side, int32 id);
@@ -88,16 +89,17 @@ extern bool comparison_digits(const GenView *prefix, GenView *result);
 /* avlike.c */
 extern bool comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b);
 
+/* True for values with a place in a hierarchy. */
 #define GEN_IS_BOUND(v) ((v)->kind == GEN_NODE || (v)->kind == GEN_PREFIX)
 
-/* The state of a comparison, made at its first call. */
+/* Return the comparison of a function call, made at the first one. */
 static inline Comparison *
 comparison_start(FunctionCallInfo fcinfo)
 {
 	return likely(fcinfo->flinfo->fn_extra) ? fcinfo->flinfo->fn_extra : comparison_make(fcinfo);
 }
 
-/* An argument of a call, as a generalized value taken apart; in the caller's room, if need be. */
+/* Return an argument of a call as a generalized value taken apart; the caller gives room for it. */
 static inline const GenView *
 comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, GenView *room)
 {
@@ -107,7 +109,7 @@ comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, 
 	return room;
 }
 
-/* The hierarchy of one side's value, for as long as the next is not asked for; null if it is gone. */
+/* Return the hierarchy of one side's value, valid until the side's next one is found; NULL if it does not exist any more. */
 static inline Dgh *
 comparison_dgh(Comparison *comparison, int side, int32 id)
 {
@@ -119,8 +121,8 @@ comparison_dgh(Comparison *comparison, int side, int32 id)
 }
 
 /*
- * A value as it is in a hierarchy.  What is found is valid until the finding is
- * used again: a value that was found may be looked up only into another one.
+ * Return a value as a hierarchy has it.  The result is valid until the finding is
+ * used again; to look the result itself up takes another finding.
  */
 static inline const GenView *
 comparison_find(Comparison *comparison, Finding *finding, Dgh *dgh, const GenView *view)
@@ -130,7 +132,7 @@ comparison_find(Comparison *comparison, Finding *finding, Dgh *dgh, const GenVie
 	return comparison_look_up(comparison, finding, dgh, view);
 }
 
-/* A value as it is in the hierarchy that is the home of either side. */
+/* Return a side's value as the hierarchy of a side, home, has it. */
 static inline const GenView *
 comparison_resolve(Comparison *comparison, int home, int side, Dgh *dgh, const GenView *view)
 {

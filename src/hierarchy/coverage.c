@@ -1,11 +1,13 @@
 /*
  * coverage.c
- *		The share of a generalized value that lies in a range, or on one value, if
- *		all that it stands for is equally likely.
+ *		The share of a generalized value that lies in a range, or on one value, if all
+ *		values that it stands for are equally likely.
  *
- * An interval is measured by length, a node by its leaves, a masked code by the
- * digits that it hides.  What cannot be measured, an unbounded interval or
- * everything without a hierarchy, gives NULL.
+ * An interval is measured by length, a node by its leaves, a masked code by the digits
+ * that it hides.  A value that cannot be measured, an unbounded interval or everything
+ * without a hierarchy, gives NULL.
+ *
+ * Functions here return true, and the share, or false for NULL.
  */
 #include "base/kanon.h"
 
@@ -26,16 +28,18 @@
 PG_FUNCTION_INFO_V1(kanon_coverage_range);
 PG_FUNCTION_INFO_V1(kanon_coverage_value);
 
-/* What is asked for: a bound of a range, or a value. */
+/* An argument of the call: a bound of the range, or the value. */
 typedef struct Asked
 {
-	int argument;
+	int argument; /* its place in the call */
 	const GenView *view;
 } Asked;
 
+static void coverage_not_comparable(const GenView *view, const GenView *argument) pg_attribute_noreturn();
+
+/* Raise the error that an argument is no number, or no date, and the value is one. */
 static void
-pg_attribute_noreturn()
-	not_comparable(const GenView *view, const GenView *argument)
+coverage_not_comparable(const GenView *view, const GenView *argument)
 {
 	int len;
 	int argument_len;
@@ -48,9 +52,9 @@ pg_attribute_noreturn()
 					argument_len, coverage_argument, len, text)));
 }
 
-/* A value asked for, as an interval of numbers or of dates: text is read as such. */
+/* Return true, and an argument as an interval of numbers, or else of dates, if it is one or spells one. */
 static bool
-read_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView *interval)
+coverage_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView *interval)
 {
 	const GenView *view = asked->view;
 
@@ -63,16 +67,17 @@ read_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView 
 		   !isnan(gen_double_bound(interval, true));
 }
 
-/* Share of [lo, hi] that lies in [from, to); a point is in or out. */
+/* Return the share of [lo, hi] that lies in [from, to); a point lies inside or outside. */
 static double
 share(double lo, double hi, double from, double to)
 {
+	Assert(lo <= hi);
 	if (lo == hi)
 		return from <= lo && lo < to ? 1 : 0;
 	return Max(0, Min(hi, to) - Max(lo, from)) / (hi - lo);
 }
 
-/* Share of an interval that a single value is, one unit, or another interval. */
+/* Return the share of an interval that a value is: one unit for a single value, or another interval. */
 static double
 share_of_value(const GenView *view, const GenView *value)
 {
@@ -89,16 +94,17 @@ share_of_value(const GenView *view, const GenView *value)
 	return Min(1, 1 / (hi - lo));
 }
 
+/* Measure an interval. */
 static bool
-interval_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+coverage_of_interval(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
 	GenView start;
 	GenView end;
 
-	if (!read_interval(comparison, from, GEN_IS_NUMBER(view), &start))
-		not_comparable(view, from->view);
-	if (to && !read_interval(comparison, to, GEN_IS_NUMBER(view), &end))
-		not_comparable(view, to->view);
+	if (!coverage_interval(comparison, from, GEN_IS_NUMBER(view), &start))
+		coverage_not_comparable(view, from->view);
+	if (to && !coverage_interval(comparison, to, GEN_IS_NUMBER(view), &end))
+		coverage_not_comparable(view, to->view);
 	if (!isfinite(gen_double_bound(view, true) - gen_double_bound(view, false)))
 		return false;
 	if (to)
@@ -109,22 +115,27 @@ interval_share(Comparison *comparison, const GenView *view, const Asked *from, c
 	return true;
 }
 
-/* A range of leaves, by their values. */
+/* A range of leaves, by an order of their values. */
 typedef struct LeafRange
 {
 	const TreeOrder *order;
-	GenView from; /* of numbers or dates, else text */
+	GenView from; /* a number or a date, or text, as the order is */
 	GenView to;
 } LeafRange;
 
+/*
+ * Choose the order of a range: as numbers or dates if there are such leaves and the
+ * bounds are such, or else as text.
+ */
 static void
-start_leaf_range(Comparison *comparison, Dgh *dgh, const Asked *from, const Asked *to, LeafRange *range)
+leaf_range_start(Comparison *comparison, Dgh *dgh, const Asked *from, const Asked *to, LeafRange *range)
 {
 	for (LeafSort sort = LEAVES_AS_NUMBERS; sort <= LEAVES_AS_DATES; sort++)
 	{
 		range->order = tree_order(dgh, sort, InvalidOid);
-		if (range->order->before[dgh->tree->nleaves] > 0 && read_interval(comparison, from, sort == LEAVES_AS_NUMBERS, &range->from) &&
-			read_interval(comparison, to, sort == LEAVES_AS_NUMBERS, &range->to))
+		if (range->order->before[dgh->tree->nleaves] > 0 &&
+			coverage_interval(comparison, from, sort == LEAVES_AS_NUMBERS, &range->from) &&
+			coverage_interval(comparison, to, sort == LEAVES_AS_NUMBERS, &range->to))
 			return;
 	}
 	range->order = tree_order(dgh, LEAVES_AS_TEXT, comparison->collation);
@@ -132,6 +143,7 @@ start_leaf_range(Comparison *comparison, Dgh *dgh, const Asked *from, const Aske
 	range->to = *to->view;
 }
 
+/* Compare a label with the text of a bound. */
 static int
 compare_label(const char *label, int len, const GenView *bound, Oid collation)
 {
@@ -141,6 +153,7 @@ compare_label(const char *label, int len, const GenView *bound, Oid collation)
 	return varstr_cmp(label, len, text, bound_len, collation);
 }
 
+/* Return true if a leaf, given by its position, is in a range. */
 static bool
 leaf_in_range(const DghTree *tree, int leaf, const LeafRange *range)
 {
@@ -149,6 +162,7 @@ leaf_in_range(const DghTree *tree, int leaf, const LeafRange *range)
 	GenView point;
 	bool result;
 
+	Assert(leaf >= 0 && leaf < tree->nleaves);
 	if (range->order->points == NULL)
 		return compare_label(label, len, &range->from, range->order->collation) >= 0 &&
 			   compare_label(label, len, &range->to, range->order->collation) < 0;
@@ -161,14 +175,15 @@ leaf_in_range(const DghTree *tree, int leaf, const LeafRange *range)
 	return result;
 }
 
-/* Leaves below [lo, hi) whose values are in [from, to). */
+/* Return the share of the leaves below a node whose values are in [from, to). */
 static double
-leaves_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *from, const Asked *to)
+share_of_leaves(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *from, const Asked *to)
 {
 	LeafRange range;
 	int count = 0;
 
-	start_leaf_range(comparison, dgh, from, to, &range);
+	Assert(node->lo < node->hi && node->hi <= dgh->tree->nleaves);
+	leaf_range_start(comparison, dgh, from, to, &range);
 	for (int32 leaf = node->lo; leaf < node->hi; leaf++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -178,7 +193,7 @@ leaves_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked 
 	return (double) count / (node->hi - node->lo);
 }
 
-/* The leaves that a node has in common with the one asked for. */
+/* Return the share of the leaves below a node that are also below the node of an argument. */
 static double
 common_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *value)
 {
@@ -191,8 +206,9 @@ common_share(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked 
 	return Max(0, (double) Min(node->hi, asked->hi) - Max(node->lo, asked->lo)) / (node->hi - node->lo);
 }
 
+/* Measure a node of a tree, or everything in a hierarchy, by its leaves. */
 static bool
-tree_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+coverage_of_node(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
 	Dgh *dgh = comparison_dgh(comparison, 0, view->dgh);
 	GenView node;
@@ -207,13 +223,13 @@ tree_share(Comparison *comparison, const GenView *view, const Asked *from, const
 	}
 	if (node.lo == node.hi)
 		return false;
-	*result = to ? leaves_share(comparison, dgh, &node, from, to) : common_share(comparison, dgh, &node, from);
+	*result = to ? share_of_leaves(comparison, dgh, &node, from, to) : common_share(comparison, dgh, &node, from);
 	return true;
 }
 
-/* A word that is a number or a date, in a range of such. */
+/* Measure a label that spells a number or a date, in a range of such. */
 static bool
-spelled_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+coverage_of_spelling(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
 	for (int numbers = 1; numbers >= 0; numbers--)
 	{
@@ -221,22 +237,22 @@ spelled_share(Comparison *comparison, const GenView *view, const Asked *from, co
 		GenView start;
 		GenView end;
 
-		if (read && !(view->flags & GEN_FROM_TEXT) && read_interval(comparison, from, numbers, &start) &&
-			read_interval(comparison, to, numbers, &end))
-			return interval_share(comparison, read, from, to, result);
+		if (read && !(view->flags & GEN_FROM_TEXT) && coverage_interval(comparison, from, numbers, &start) &&
+			coverage_interval(comparison, to, numbers, &end))
+			return coverage_of_interval(comparison, read, from, to, result);
 	}
 	return false;
 }
 
-/* A single word: in or out. */
+/* Measure a label: a single value, inside or outside. */
 static bool
-label_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+coverage_of_label(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
 	int len;
 	const char *text = gen_text(view, &len);
 	bool within;
 
-	if (to && spelled_share(comparison, view, from, to, result))
+	if (to && coverage_of_spelling(comparison, view, from, to, result))
 		return true;
 	if (to)
 		within = compare_label(text, len, from->view, comparison->collation) >= 0 &&
@@ -247,13 +263,15 @@ label_share(Comparison *comparison, const GenView *view, const Asked *from, cons
 	return true;
 }
 
+/* Return the number of characters of a code that are masked. */
 static int
 masked_characters(const GenView *prefix)
 {
+	Assert(prefix->kind == GEN_PREFIX && prefix->lo <= prefix->len);
 	return pg_mbstrlen_with_len(prefix->label + prefix->lo, prefix->len - prefix->lo);
 }
 
-/* The codes that a masked one has in common with the one asked for: nested, or none. */
+/* Return the share of the codes of a masked one that an argument stands for as well.  They are nested, or apart. */
 static double
 common_codes(Comparison *comparison, const GenView *view, const Asked *value)
 {
@@ -272,9 +290,9 @@ common_codes(Comparison *comparison, const GenView *view, const Asked *value)
 	return pow(10, Min(0, masked - masked_characters(view)));
 }
 
-/* Masked digits are an interval of numbers. */
+/* Measure a masked code; in a range, masked digits are an interval of numbers. */
 static bool
-prefix_share(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
+coverage_of_prefix(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
 	GenView codes;
 	GenView start;
@@ -286,16 +304,17 @@ prefix_share(Comparison *comparison, const GenView *view, const Asked *from, con
 		return true;
 	}
 	if (!comparison_digits(view, &codes))
-		return gen_is_point(view) && label_share(comparison, view, from, to, result);
-	if (!read_interval(comparison, from, true, &start))
-		not_comparable(view, from->view);
-	if (!read_interval(comparison, to, true, &end))
-		not_comparable(view, to->view);
+		return gen_is_point(view) && coverage_of_label(comparison, view, from, to, result);
+	if (!coverage_interval(comparison, from, true, &start))
+		coverage_not_comparable(view, from->view);
+	if (!coverage_interval(comparison, to, true, &end))
+		coverage_not_comparable(view, to->view);
 	*result = share(gen_double_bound(&codes, false), gen_double_bound(&codes, true) + (gen_is_point(view) ? 0 : 1),
 					gen_double_bound(&start, false), gen_double_bound(&end, false));
 	return true;
 }
 
+/* Measure a value: the share of it in [from, to), or on from if to is NULL. */
 static bool
 coverage(Comparison *comparison, const GenView *view, const Asked *from, const Asked *to, double *result)
 {
@@ -304,23 +323,23 @@ coverage(Comparison *comparison, const GenView *view, const Asked *from, const A
 		case GEN_INT:
 		case GEN_NUMERIC:
 		case GEN_DATE:
-			return interval_share(comparison, view, from, to, result);
+			return coverage_of_interval(comparison, view, from, to, result);
 		case GEN_PREFIX:
-			return prefix_share(comparison, view, from, to, result);
+			return coverage_of_prefix(comparison, view, from, to, result);
 		case GEN_ANY:
-			return tree_share(comparison, view, from, to, result);
+			return coverage_of_node(comparison, view, from, to, result);
 		case GEN_NODE:
 			if (!(view->flags & GEN_UNKNOWN) &&
 				!(gen_is_itself(view) && comparison_dgh(comparison, 0, view->dgh) == NULL))
-				return tree_share(comparison, view, from, to, result);
+				return coverage_of_node(comparison, view, from, to, result);
 			break;
 		case GEN_LABEL:
 			break;
 	}
-	return label_share(comparison, view, from, to, result);
+	return coverage_of_label(comparison, view, from, to, result);
 }
 
-/* coverage(value, lo, hi) */
+/* Return the share of a value that lies in a range: coverage(value, lo, hi). */
 Datum
 kanon_coverage_range(PG_FUNCTION_ARGS)
 {
@@ -336,7 +355,7 @@ kanon_coverage_range(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(result);
 }
 
-/* coverage(value, x) */
+/* Return the share of a value that is another value: coverage(value, x). */
 Datum
 kanon_coverage_value(PG_FUNCTION_ARGS)
 {

@@ -1,12 +1,12 @@
 /*
  * mayhold.c
- *		<>, <, <=, > and >= on generalized values: may it hold for at least one of
- *		the values that each side stands for?
+ *		<>, <, <=, > and >= on generalized values: each may hold if it holds for at
+ *		least one pair of the values that the two sides stand for.
  *
- * Both sides are brought to the extent of what they stand for: as numbers where
- * both have numbers, or as dates; what is neither is compared as text in the
- * collation of the comparison.  A value of a text column is compared as text.
- * Where more than one reading is possible, it may hold if it does in any.
+ * Both sides are brought to their extents: of numbers where both have numbers, or of
+ * dates; other values are compared as text in the collation of the comparison.  A value
+ * of a text column is compared as text.  Where more than one reading is possible, the
+ * comparison may hold if it may in any of them.
  */
 #include "base/kanon.h"
 
@@ -29,11 +29,11 @@ PG_FUNCTION_INFO_V1(kanon_may_be_ge);
 /* One side of a comparison. */
 typedef struct Side
 {
-	int number; /* 0 or 1, as the arguments came */
+	int number; /* of the argument: 0 or 1 */
 	const GenView *view;
 } Side;
 
-/* What a value stands for, as text: from lo to hi, or to whatever begins with hi. */
+/* The texts that a value stands for: from lo to hi, or to the last one that begins with hi.  Not terminated. */
 typedef struct TextExtent
 {
 	const char *lo;
@@ -43,9 +43,9 @@ typedef struct TextExtent
 	bool open; /* hi is a prefix */
 } TextExtent;
 
-/* The node of a value in the tree that it comes from, or -1. */
+/* Return the node of a value in the tree that it comes from, or -1. */
 static int
-find_node(Comparison *comparison, const Side *side, Dgh **dgh)
+mayhold_node(Comparison *comparison, const Side *side, Dgh **dgh)
 {
 	const GenView *view = side->view;
 
@@ -57,13 +57,17 @@ find_node(Comparison *comparison, const Side *side, Dgh **dgh)
 	return tree_find((*dgh)->tree, view->label, view->len);
 }
 
-/* The numbers, or the dates, among the leaves below a node. */
+/*
+ * Return true, and the interval of the numbers, or else the dates, among the leaves
+ * below a node, if there are any.
+ */
 static bool
 node_interval(Dgh *dgh, int node, bool numbers, GenView *extent)
 {
 	const TreeOrder *order = tree_order(dgh, numbers ? LEAVES_AS_NUMBERS : LEAVES_AS_DATES, InvalidOid);
 	GenView greatest;
 
+	Assert((order->least[node] < 0) == (order->greatest[node] < 0));
 	if (order->least[node] < 0)
 		return false;
 	gen_view(order->points[order->least[node]], extent);
@@ -76,7 +80,7 @@ node_interval(Dgh *dgh, int node, bool numbers, GenView *extent)
 	return true;
 }
 
-/* The interval of numbers, or of dates, that a value can be read as. */
+/* Return true, and the interval of numbers, or else of dates, that a value can be read as, if there is one. */
 static bool
 interval_extent(Comparison *comparison, const Side *side, bool numbers, GenView *extent)
 {
@@ -94,7 +98,7 @@ interval_extent(Comparison *comparison, const Side *side, bool numbers, GenView 
 		return true;
 	if (view->kind == GEN_PREFIX && !gen_is_point(view))
 		return false;
-	node = find_node(comparison, side, &dgh);
+	node = mayhold_node(comparison, side, &dgh);
 	if (node >= 0)
 		return node_interval(dgh, node, numbers, extent);
 	read = comparison_reread(comparison, side->number, view, numbers);
@@ -103,13 +107,13 @@ interval_extent(Comparison *comparison, const Side *side, bool numbers, GenView 
 	return read != NULL;
 }
 
-/* May it be something else than that interval? */
+/* Return true if a value may also stand for something else than that interval. */
 static bool
 is_mixed(Comparison *comparison, const Side *side, bool numbers)
 {
 	const TreeOrder *order;
 	Dgh *dgh;
-	int node = find_node(comparison, side, &dgh);
+	int node = mayhold_node(comparison, side, &dgh);
 
 	if (node < 0)
 		return side->view->kind == GEN_PREFIX;
@@ -118,13 +122,13 @@ is_mixed(Comparison *comparison, const Side *side, bool numbers)
 		   dgh->tree->hi[node] - dgh->tree->lo[node];
 }
 
-/* May a value of a be below one of b, or equal to it? */
+/* Return true if a value of a may be below one of b, or equal to it if or_equal. */
 static bool
 interval_may_be_below(const GenView *a, const GenView *b, bool or_equal)
 {
 	int order = gen_bound_cmp(a, false, b, true);
 
-	/* Of two moments of one day either may be the earlier. */
+	/* Either of two moments of one day may be the earlier one. */
 	if ((a->flags | b->flags) & GEN_MOMENT)
 		or_equal = true;
 	if (order != 0 || !or_equal)
@@ -132,12 +136,13 @@ interval_may_be_below(const GenView *a, const GenView *b, bool or_equal)
 	return (a->flags & GEN_LOWER_INC) && (b->flags & GEN_UPPER_INC);
 }
 
+/* Return true, and the texts that a value stands for, unless it is an interval. */
 static bool
 text_extent(Comparison *comparison, const Side *side, TextExtent *extent)
 {
 	const GenView *view = side->view;
 	Dgh *dgh;
-	int node = find_node(comparison, side, &dgh);
+	int node = mayhold_node(comparison, side, &dgh);
 
 	extent->open = false;
 	if (node >= 0)
@@ -164,6 +169,7 @@ text_extent(Comparison *comparison, const Side *side, TextExtent *extent)
 	return true;
 }
 
+/* Return true if a text consists of ASCII digits. */
 static bool
 is_digits(const char *text, int len)
 {
@@ -176,9 +182,9 @@ is_digits(const char *text, int len)
 }
 
 /*
- * Do all texts that begin with the one stand together, where the one stands?  In
- * many collations they do not: letters are taken together, punctuation is
- * passed over.  Digits are safe.
+ * Return true if all texts that begin with a prefix sort right behind it.  In many
+ * collations they do not, because letters are taken together or punctuation is passed
+ * over.  Digits are safe.
  */
 static bool
 prefixes_keep_order(Comparison *comparison, const TextExtent *a, const TextExtent *b)
@@ -187,6 +193,7 @@ prefixes_keep_order(Comparison *comparison, const TextExtent *a, const TextExten
 		   kanon_collation_is_c(comparison->collation);
 }
 
+/* Return true if a text of a may be below one of b, or equal to it if or_equal. */
 static bool
 text_may_be_below(Comparison *comparison, const TextExtent *a, const TextExtent *b, bool or_equal)
 {
@@ -200,12 +207,14 @@ text_may_be_below(Comparison *comparison, const TextExtent *a, const TextExtent 
 	return b->open && a->lo_len >= b->hi_len && memcmp(a->lo, b->hi, b->hi_len) == 0;
 }
 
+/* Return true, and the texts that both sides stand for, unless one is an interval. */
 static bool
 text_extents(Comparison *comparison, const Side *a, const Side *b, TextExtent *text_a, TextExtent *text_b)
 {
 	return text_extent(comparison, a, text_a) && text_extent(comparison, b, text_b);
 }
 
+/* Return true if a value of a may be below one of b, or equal to it if or_equal, in any reading. */
 static bool
 may_be_below(Comparison *comparison, const Side *a, const Side *b, bool or_equal)
 {
@@ -230,9 +239,12 @@ may_be_below(Comparison *comparison, const Side *a, const Side *b, bool or_equal
 		   text_may_be_below(comparison, &text_a, &text_b, or_equal);
 }
 
-/* What a stored value stands for today; anything, if its hierarchy is gone. */
+/*
+ * Replace a stored value by the present value of its hierarchy; by anything, if the
+ * hierarchy does not exist any more.
+ */
 static void
-bring_up_to_date(Comparison *comparison, int side, GenView *view)
+mayhold_update(Comparison *comparison, int side, GenView *view)
 {
 	Dgh *dgh;
 
@@ -247,9 +259,9 @@ bring_up_to_date(Comparison *comparison, int side, GenView *view)
 		view->flags |= GEN_IS_ROOT;
 }
 
-/* A constant that names a node of the other's hierarchy stands for its leaves. */
+/* Replace a constant that names a node of the other value's hierarchy by the node, which stands for its leaves. */
 static void
-bind_each_other(Comparison *comparison, GenView *a, GenView *b)
+mayhold_bind(Comparison *comparison, GenView *a, GenView *b)
 {
 	Dgh *dgh;
 
@@ -259,8 +271,10 @@ bind_each_other(Comparison *comparison, GenView *a, GenView *b)
 		*a = *comparison_find(comparison, &comparison->bound[0], dgh, a);
 }
 
+/* A comparison of two values in the present states of their hierarchies. */
 typedef bool (*MayHold)(Comparison *comparison, const GenView *a, const GenView *b);
 
+/* Evaluate a comparison of the two arguments of a call. */
 static bool
 may_hold(FunctionCallInfo fcinfo, MayHold relation)
 {
@@ -269,16 +283,16 @@ may_hold(FunctionCallInfo fcinfo, MayHold relation)
 	GenView a = *comparison_argument(comparison, fcinfo, 0, &room[0]);
 	GenView b = *comparison_argument(comparison, fcinfo, 1, &room[1]);
 
-	bring_up_to_date(comparison, 0, &a);
-	bring_up_to_date(comparison, 1, &b);
-	bind_each_other(comparison, &a, &b);
-	/* The root stands for values that the hierarchy does not know, too. */
+	mayhold_update(comparison, 0, &a);
+	mayhold_update(comparison, 1, &b);
+	mayhold_bind(comparison, &a, &b);
+	/* The root stands also for values that the hierarchy does not know. */
 	if ((a.flags | b.flags) & GEN_IS_ROOT)
 		return true;
 	return relation(comparison, &a, &b);
 }
 
-/* Is it one single value, however it is spelled? */
+/* Return true if a value is a single one, in any spelling. */
 static bool
 is_single(Comparison *comparison, int side, const GenView *view)
 {
@@ -293,60 +307,70 @@ is_single(Comparison *comparison, int side, const GenView *view)
 	return gen_is_point(view) && !(view->kind == GEN_DATE && (view->flags & GEN_MOMENT));
 }
 
+/* Return true if two values may be different. */
 static bool
 may_differ(Comparison *comparison, const GenView *a, const GenView *b)
 {
 	return !is_single(comparison, 0, a) || !is_single(comparison, 1, b) || !comparison_avlike(comparison, a, b);
 }
 
+/* Return true if the first value may be below the other. */
 static bool
 may_be_lt(Comparison *comparison, const GenView *a, const GenView *b)
 {
 	return may_be_below(comparison, &(Side){0, a}, &(Side){1, b}, false);
 }
 
+/* Return true if the first value may be below the other, or equal to it. */
 static bool
 may_be_le(Comparison *comparison, const GenView *a, const GenView *b)
 {
 	return may_be_below(comparison, &(Side){0, a}, &(Side){1, b}, true);
 }
 
+/* Return true if the first value may be above the other. */
 static bool
 may_be_gt(Comparison *comparison, const GenView *a, const GenView *b)
 {
 	return may_be_below(comparison, &(Side){1, b}, &(Side){0, a}, false);
 }
 
+/* Return true if the first value may be above the other, or equal to it. */
 static bool
 may_be_ge(Comparison *comparison, const GenView *a, const GenView *b)
 {
 	return may_be_below(comparison, &(Side){1, b}, &(Side){0, a}, true);
 }
 
+/* Return true if the two arguments may be different. */
 Datum
 kanon_may_be_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(may_hold(fcinfo, may_differ));
 }
 
+/* Return true if the first argument may be below the other. */
 Datum
 kanon_may_be_lt(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(may_hold(fcinfo, may_be_lt));
 }
 
+/* Return true if the first argument may be below the other, or equal to it. */
 Datum
 kanon_may_be_le(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(may_hold(fcinfo, may_be_le));
 }
 
+/* Return true if the first argument may be above the other. */
 Datum
 kanon_may_be_gt(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(may_hold(fcinfo, may_be_gt));
 }
 
+/* Return true if the first argument may be above the other, or equal to it. */
 Datum
 kanon_may_be_ge(PG_FUNCTION_ARGS)
 {
