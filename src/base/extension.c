@@ -213,6 +213,7 @@ kanon_is_function(Oid function, const char *name)
 	return result;
 }
 
+/* Return the trigger that a function was called for; raise an error if the call is not by such a trigger. */
 TriggerData *
 kanon_trigger(FunctionCallInfo fcinfo, const char *table, bool for_each_row)
 {

@@ -233,7 +233,8 @@ shortcut_avlike(const Comparison *comparison, FunctionCallInfo fcinfo, bool *res
 	const GenPlace *constant = &comparison->shortcut.place;
 	GenPlace place;
 
-	if (comparison->shortcut.epoch != dgh_epoch() || PG_GETARG_DATUM(comparison->constant) != comparison->constant_value ||
+	if (comparison->shortcut.epoch != dgh_epoch() ||
+		PG_GETARG_DATUM(comparison->constant) != comparison->constant_value ||
 		!gen_place(PG_GETARG_DATUM(1 - comparison->constant), &place) || place.kind != constant->kind ||
 		!SAME_STATE(&place, constant))
 		return false;

@@ -109,7 +109,7 @@ comparison_argument(Comparison *comparison, FunctionCallInfo fcinfo, int which, 
 	return room;
 }
 
-/* Return the hierarchy of one side's value, valid until the side's next one is found; NULL if it does not exist any more. */
+/* Return the hierarchy of one side's value, or NULL if it is gone; valid until the side's next one is found. */
 static inline Dgh *
 comparison_dgh(Comparison *comparison, int side, int32 id)
 {

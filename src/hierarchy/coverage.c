@@ -63,8 +63,8 @@ coverage_interval(Comparison *comparison, const Asked *asked, bool numbers, GenV
 	if (view == NULL)
 		return false;
 	*interval = *view;
-	return GEN_IS_INTERVAL(interval) && GEN_IS_NUMBER(interval) == numbers && !isnan(gen_double_bound(interval, false)) &&
-		   !isnan(gen_double_bound(interval, true));
+	return GEN_IS_INTERVAL(interval) && GEN_IS_NUMBER(interval) == numbers &&
+		   !isnan(gen_double_bound(interval, false)) && !isnan(gen_double_bound(interval, true));
 }
 
 /* Return the share of [lo, hi] that lies in [from, to); a point lies inside or outside. */
