@@ -51,17 +51,19 @@ SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k"}');
 SELECT kanon.grant_access('public', 'p', 'r');
 SET kanon.purpose = p;
 SET kanon.recipient = r;
+BEGIN; -- in which now() is the same
 INSERT INTO choices (name, big, k, till, day, purpose, recipient)
     SELECT 'n' || i, CASE i WHEN 1 THEN -1 WHEN 2 THEN 9e18 WHEN 3 THEN 3000000000 ELSE 1 END, CASE i WHEN 4 THEN -7 WHEN 5 THEN 100 ELSE 0 END,
         CASE i WHEN 6 THEN 'infinity' WHEN 7 THEN '-infinity' WHEN 8 THEN now() - interval '1 second' ELSE now() + interval '1 day' END,
         CASE i WHEN 9 THEN 'infinity' WHEN 10 THEN (now() AT TIME ZONE 'UTC')::date - 1 ELSE (now() AT TIME ZONE 'UTC')::date END, 'p', 'r'
     FROM generate_series(1, 12) i;
 SELECT ward, age, disease FROM v ORDER BY ward, age;
--- Whoever asks cannot turn back the clock by his time zone.
+-- A session's time zone does not change which day it is.
 SET timezone = 'Etc/GMT+12';
 SELECT count(ward), count(age) FROM v;
 SET timezone = 'Etc/GMT-14';
 SELECT count(ward), count(age) FROM v;
+COMMIT;
 SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k"}');
 DROP VIEW v;
 -- Two rows of choices for one person, purpose and recipient: the strictest counts, and does not multiply rows.

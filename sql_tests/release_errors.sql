@@ -94,7 +94,12 @@ SELECT attempt(format('SELECT * FROM kanon.%s', call)) FROM unnest(ARRAY[
 SELECT count(*) FROM pg_class WHERE relname LIKE 'out%';
 SELECT count(*) FROM people;
 
--- Interruptible.
-SET statement_timeout = '150ms';
-SELECT attempt($$SELECT count(*) FROM kanon.local_recoding('SELECT i AS id, hashint4(i) AS x, hashint4(i + 1) AS y FROM generate_series(1, 60000) AS i',
-    'id', '{"x": null, "y": null}', 50, block_size => 60000)$$);
+-- A release can be cancelled.
+\set dir `echo "$PG_ABS_SRCDIR"`
+\set worker :dir '/data/worker.sql'
+\i :worker
+SELECT cancelled($$
+    SELECT count(*)::text FROM kanon.local_recoding(
+        'SELECT i AS id, hashint4(i) AS x, hashint4(i + 1) AS y FROM generate_series(1, 60000) AS i',
+        'id', '{"x": null, "y": null}', 50, block_size => 60000)$$,
+    'EXISTS (SELECT FROM kanon.progress JOIN worker USING (pid) WHERE phase = ''grouping'')');

@@ -2,13 +2,14 @@
  * matview_stress.c
  *		Many sessions change the base table of a materialized view at once.
  *
- *		matview_stress CONNECTION-STRING [SECONDS]    default: KANON_STRESS_SECONDS, or 30
+ *		matview_stress CONNECTION-STRING [CHANGES]    default: KANON_STRESS_CHANGES, or 2000
  *
- * Eight sessions, at all isolation levels, insert, update, delete, roll back and
- * use savepoints, and change what people ask for; one of them is gone now and then,
- * as after a crash of its client; a reader checks that whatever is committed has its
- * k, in a view with one k for all and in one where each has his own.  At the end
- * the groups are compared with the tables.
+ * Eight sessions make so many transactions each.  At all isolation levels, they
+ * insert, update, delete, roll back and use savepoints, and change the k that rows
+ * of a second view ask for; one session breaks off now and then, as after a crash
+ * of its client.  Meanwhile a reader checks that every committed state has its k, in
+ * a view with one k for all rows and in one with a k per row.  At the end the groups
+ * are compared with the tables.
  */
 #include <libpq-fe.h>
 #include <stdarg.h>
@@ -16,14 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WRITERS 8
 #define PEOPLE 400
 #define K 4
 
-/* Those of the second view who are shown with fewer than they ask for. */
+/* The number of rows of the second view that are published in a group with fewer rows than they ask for. */
 #define TOO_FEW                                                                                                                   \
 	"(SELECT count(*) FROM kanon.members_2 m JOIN kanon.groups_2 g ON g_id = m_group WHERE m_k <= g_size AND m_k > "              \
 	"(SELECT count(*) FROM kanon.members_2 o WHERE o.m_group = g_id AND o.m_k <= g.g_size))"
@@ -54,7 +54,7 @@ start_session(void)
 	return connection;
 }
 
-/* Runs SQL that must succeed; returns its first value. */
+/* Run SQL that must succeed, and return its first value. */
 static char *
 query(PGconn *connection, const char *sql)
 {
@@ -138,21 +138,20 @@ change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
 	return try(connection, deadlocks, errors, good && rand_r(seed) % 5 > 0 ? "COMMIT" : "ROLLBACK");
 }
 
-/* A session of its own until the time is over.  Exits with 1 for a deadlock, 2 for any other error. */
+/* Make the transactions of one session, then exit: with 1 after a deadlock, with 2 after any other error. */
 static void
-write_for(int number, time_t end)
+write_changes(int number, int changes)
 {
 	unsigned seed = 17 * number + 1;
 	PGconn *connection = start_session();
 	int deadlocks = 0;
 	int errors = 0;
-	long done = 0;
 
-	while (time(NULL) < end)
+	for (int done = 1; done <= changes; done++)
 	{
 		change(connection, &seed, &deadlocks, &errors);
-		/* Now and then the session is gone in the middle of a transaction, its process killed. */
-		if (number == 0 && ++done % 50 == 0)
+		/* Break off in the middle of a transaction. */
+		if (number == 0 && done % 50 == 0)
 		{
 			query(connection, "BEGIN");
 			query(connection, "DELETE FROM person WHERE id = 7");
@@ -164,13 +163,30 @@ write_for(int number, time_t end)
 	_exit(deadlocks > 0 ? 1 : errors > 0 ? 2 : 0);
 }
 
-/* Reads until the time is over: the number of answers in which some group was too small. */
+/* Count the writers that have exited, and how many of them met a deadlock or another error.  Wait for none of them. */
 static int
-read_until(PGconn *connection, time_t end, long *answers)
+count_exited(int *deadlocks, int *errors)
+{
+	int exited = 0;
+	int status;
+
+	while (waitpid(-1, &status, WNOHANG) > 0)
+	{
+		*deadlocks += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+		*errors += !WIFEXITED(status) || WEXITSTATUS(status) > 1;
+		exited++;
+	}
+	return exited;
+}
+
+/* Read until all writers have exited.  Return the number of answers in which some group was too small. */
+static int
+read_while_written(PGconn *connection, long *answers, int *deadlocks, int *errors)
 {
 	int wrong = 0;
+	int exited = 0;
 
-	while (time(NULL) < end)
+	while (exited < WRITERS)
 	{
 		char *least = query(connection, "SELECT CASE WHEN " TOO_FEW " > 0 THEN 0 ELSE coalesce(min(n), 1000) END"
 										" FROM (SELECT count(*) AS n FROM kept GROUP BY age, zip) q");
@@ -178,6 +194,7 @@ read_until(PGconn *connection, time_t end, long *answers)
 		wrong += atoi(least) < K;
 		free(least);
 		(*answers)++;
+		exited += count_exited(deadlocks, errors);
 	}
 	return wrong;
 }
@@ -194,15 +211,15 @@ check_end(PGconn *connection)
 							" UNION ALL (SELECT c1, c2, c3, c4, c5 FROM kanon.members_1 EXCEPT SELECT * FROM person)) q");
 	ok(strcmp(got, "0") == 0, "nothing is lost and nothing left over", got);
 	got = query(connection, "SELECT count(*) FROM kanon.members_1 WHERE m_group IS NULL AND EXISTS (SELECT FROM kanon.groups_1)");
-	ok(strcmp(got, "0") == 0, "nobody waits", got);
+	ok(strcmp(got, "0") == 0, "no row waits", got);
 	got = query(connection, "SELECT count(*) FROM kanon.members_1 m JOIN kanon.groups_1 g ON g_id = m_group"
 							" WHERE NOT (kanon.avlike(g.c2, m.c2) AND kanon.avlike(g.c3, m.c3))");
-	ok(strcmp(got, "0") == 0, "everybody is in the cell of the group", got);
+	ok(strcmp(got, "0") == 0, "every member is in the cell of its group", got);
 	got = query(connection, "SELECT " TOO_FEW);
-	ok(strcmp(got, "0") == 0, "everybody who is shown has as many as he asks for", got);
+	ok(strcmp(got, "0") == 0, "every published row has a group as large as it asks for", got);
 	got = query(connection, "SELECT count(*) FROM ((SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id) EXCEPT SELECT c1, c2, m_k FROM kanon.members_2)"
 							" UNION ALL (SELECT c1, c2, m_k FROM kanon.members_2 EXCEPT SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id))) q");
-	ok(strcmp(got, "0") == 0, "what everybody asks for is known", got);
+	ok(strcmp(got, "0") == 0, "the k of each row is stored", got);
 	got = query(connection, "SELECT kanon.refresh('kept') + kanon.refresh('chosen')");
 	ok(strcmp(got, "0") == 0, "refresh finds nothing to do", got);
 }
@@ -210,8 +227,7 @@ check_end(PGconn *connection)
 int
 main(int argc, char **argv)
 {
-	const char *seconds = argc > 2 ? argv[2] : getenv("KANON_STRESS_SECONDS");
-	time_t end;
+	const char *changes = argc > 2 ? argv[2] : getenv("KANON_STRESS_CHANGES");
 	PGconn *connection;
 	int wrong;
 	long answers = 0;
@@ -230,21 +246,12 @@ main(int argc, char **argv)
 	query(connection, "INSERT INTO wish SELECT i, 2 + i % 7 FROM generate_series(1, 300, 2) AS i");
 	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}',"
 					  " k => 3, materialized => true, profile => '{\"table\": \"wish\", \"key\": {\"id\": \"id\"}, \"k\": \"k\"}')");
-	end = time(NULL) + (seconds ? atoi(seconds) : 30);
 	for (int i = 0; i < WRITERS; i++)
 	{
 		if (fork() == 0)
-			write_for(i, end);
+			write_changes(i, changes ? atoi(changes) : 2000);
 	}
-	wrong = read_until(connection, end, &answers);
-	for (int i = 0; i < WRITERS; i++)
-	{
-		int status;
-
-		wait(&status);
-		deadlocks += WIFEXITED(status) && WEXITSTATUS(status) == 1;
-		errors += !WIFEXITED(status) || WEXITSTATUS(status) > 1;
-	}
+	wrong = read_while_written(connection, &answers, &deadlocks, &errors);
 	snprintf(text, sizeof(text), "%d of %ld answers", wrong, answers);
 	ok(wrong == 0 && answers > 0, "no answer ever had a group below k", text);
 	ok(deadlocks == 0, "no session met a deadlock", "deadlocks");

@@ -295,14 +295,14 @@ BEGIN
     INSERT INTO fuzz_outcome VALUES (topic, input, state, coalesce(wrong, message), wrong IS NOT NULL OR state LIKE 'XX%' OR (topic = 'compare' AND state = '22003'));
 END
 $f$;
--- For so many seconds, or so many inputs.
+-- Try input of a topic for so many seconds, or so many inputs; NULL is no limit.
 CREATE PROCEDURE fuzz_run(topic text, seconds int, seed int, most int DEFAULT NULL) LANGUAGE plpgsql AS $f$
 DECLARE
     stop timestamptz := clock_timestamp() + seconds * interval '1 second';
     n int := 0;
 BEGIN
     PERFORM setseed((seed % 1000) / 1000.0);
-    WHILE clock_timestamp() < stop AND n IS DISTINCT FROM most LOOP
+    WHILE (stop IS NULL OR clock_timestamp() < stop) AND n IS DISTINCT FROM most LOOP
         PERFORM fuzz_try(topic, fuzz_input(topic, n % 7));
         n := n + 1;
         IF n % 500 = 0 THEN
