@@ -32,10 +32,11 @@ SELECT kanon.create_anonymization_view('blocks_stopped', 'SELECT * FROM person W
 SELECT kanon.create_anonymization_view('kept_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id) AND random() >= 0',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50);
 
--- Memory contexts of the extension in this session, except the cache of hierarchies, and its files on disk.
+-- Memory contexts of the extension in this session, except its caches, and its files on disk.
 CREATE VIEW left_behind AS
 SELECT name FROM pg_backend_memory_contexts
-WHERE name LIKE 'kanon%' AND name NOT IN ('kanon hierarchies', 'kanon hierarchy')
+WHERE name LIKE 'kanon%'
+	AND name NOT IN ('kanon hierarchies', 'kanon hierarchy', 'kanon relations', 'kanon definitions', 'kanon anonymization view')
 UNION ALL SELECT 'temporary file' FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%';
 SELECT count(*) FROM left_behind;
 
