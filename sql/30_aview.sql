@@ -19,10 +19,16 @@ CREATE TABLE kanon.aview (
     algorithm text NOT NULL DEFAULT 'datafly' CONSTRAINT aview_algorithm_is_known CHECK (algorithm IN ('datafly', 'mondrian')),
     block_size integer CONSTRAINT aview_block_size_is_positive CHECK (block_size > 0),
     maintained text CONSTRAINT aview_maintained_is_known CHECK (maintained IN ('triggers', 'refresh')),
-    chain text
+    chain text,
+    preselect text NOT NULL DEFAULT 'published' CONSTRAINT aview_preselect_is_known CHECK (preselect IN ('published', 'hidden')),
+    keep_order boolean NOT NULL DEFAULT false,
+    settings text[] NOT NULL DEFAULT '{}'
 );
 COMMENT ON COLUMN kanon.aview.maintained IS 'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
 COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the stored groups were formed';
+COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may not read the source have its rows selected there: those that every row publishes as they are, or also those that some rows hide';
+COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
+COMMENT ON COLUMN kanon.aview.settings IS 'the settings with which the source is read, as in pg_proc.proconfig';
 
 CREATE TABLE kanon.aview_column (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
@@ -140,7 +146,8 @@ CREATE FUNCTION kanon.create_anonymization_view(
     name text, query text, id text[] DEFAULT '{}', quasi_ids jsonb DEFAULT '{}', sensitive jsonb DEFAULT '{}',
     k integer DEFAULT NULL, l integer DEFAULT NULL, t float8 DEFAULT NULL, profile jsonb DEFAULT NULL,
     algorithm text DEFAULT 'datafly', match text DEFAULT 'cover', materialized boolean DEFAULT false,
-    block_size integer DEFAULT NULL) RETURNS regclass
+    block_size integer DEFAULT NULL, preselect text DEFAULT 'published', keep_order boolean DEFAULT false,
+    session_settings text[] DEFAULT '{}') RETURNS regclass
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_create_anonymization_view';
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';

@@ -180,7 +180,7 @@ run_source(AnonymizeFirst *rows, List *order_by)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
-	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, anonymizer->snapshot);
+	SourceRun *run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, false, NULL), NULL, anonymizer->snapshot);
 
 	if (order_by == NIL && !anonymizer->keeps_order)
 		source_hide_order(run);
@@ -197,9 +197,9 @@ run_selected(AnonymizeFirst *rows)
 
 	Assert(rows->reading == READ_TWICE && rows->run == NULL);
 	if (rows->selected == NULL)
-		rows->selected = source_prepare(source_query(anonymizer->aview, anonymizer->published.columns,
+		rows->selected = source_prepare(anonymizer->aview, source_query(anonymizer->aview, anonymizer->published.columns,
 													 rows->conditions, NIL));
-	run = source_start(source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
+	run = source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
 	if (!anonymizer->keeps_order)
 		source_hide_order(run);
 	return run;

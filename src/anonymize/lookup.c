@@ -84,7 +84,7 @@ learn_costs(Lookup *lookup)
 	MemoryContext old = MemoryContextSwitchTo(lookup->context);
 	Query *all = source_query(anonymizer->aview, anonymizer->counted.columns, NIL, NIL);
 
-	lookup->source = source_plan(all, false, NULL)->planTree;
+	lookup->source = source_plan(anonymizer->aview, all, false, NULL)->planTree;
 	lookup->coding = cost_of_coding(anonymizer->aview);
 	lookup->limit = cost_of_counting(anonymizer->aview, lookup->source);
 	if (kanon_plan == CHOOSE_SELECT_FIRST)
@@ -186,7 +186,7 @@ prepare_lookup(Lookup *lookup, const RowLayout *layout, int step, List *conditio
 	old = MemoryContextSwitchTo(query->context);
 	query->layout = layout;
 	query->conditions = copyObject(conditions);
-	query->plan = source_prepare(source_query(lookup->anonymizer->aview, layout->columns, query->conditions, NIL));
+	query->plan = source_prepare(lookup->anonymizer->aview, source_query(lookup->anonymizer->aview, layout->columns, query->conditions, NIL));
 	MemoryContextSwitchTo(old);
 	return query->plan;
 }
@@ -222,7 +222,7 @@ lookup_start(Lookup *lookup, const RowLayout *layout, int step, List *conditions
 		lookup_refuse(lookup, "the cells still needed cost more than counting the whole source");
 		return NULL;
 	}
-	return source_start(plan, params, lookup->anonymizer->snapshot);
+	return source_start(lookup->anonymizer->aview, plan, params, lookup->anonymizer->snapshot);
 }
 
 /* Account for a row that was read; return false if there are too many. */

@@ -5,6 +5,7 @@
 #ifndef KANON_AVIEW_H
 #define KANON_AVIEW_H
 
+#include "base/settings.h"
 #include "hierarchy/dgh.h"
 #include "recode/recode.h"
 
@@ -82,6 +83,9 @@ typedef struct AView
 	int l;	  /* 0: not asked for */
 	double t; /* 0: not asked for */
 	MatchMode match;
+	bool preselects_hidden; /* conditions on values that some rows hide may go to the source for every analyst */
+	PinnedSettings *settings; /* with which the source is planned and run */
+	bool keeps_order;		/* rows come in the source's order, not shuffled */
 	Algorithm algorithm;
 	int block_size; /* 0: the whole input */
 	int ncolumns;

@@ -39,6 +39,7 @@
 #include "aview/choices.h"
 #include "aview/definition.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "hierarchy/dgh.h"
 #include "recode/recode.h"
 
@@ -55,7 +56,10 @@ enum Anum_aview
 	Anum_aview_algorithm,
 	Anum_aview_block_size,
 	Anum_aview_maintained,
-	Anum_aview_chain
+	Anum_aview_chain,
+	Anum_aview_preselect,
+	Anum_aview_keep_order,
+	Anum_aview_settings
 };
 
 enum Anum_aview_column
@@ -129,6 +133,10 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->by_triggers = !isnull && strcmp(TextDatumGetCString(value), "triggers") == 0;
 	value = attribute(row, desc, Anum_aview_chain, &isnull);
 	aview->chain = isnull ? NULL : TextDatumGetCString(value);
+	value = attribute(row, desc, Anum_aview_preselect, &isnull);
+	aview->preselects_hidden = strcmp(TextDatumGetCString(value), "hidden") == 0;
+	aview->keeps_order = DatumGetBool(attribute(row, desc, Anum_aview_keep_order, &isnull));
+	aview->settings = settings_read(DatumGetArrayTypePCopy(attribute(row, desc, Anum_aview_settings, &isnull)));
 }
 
 static void

@@ -35,6 +35,7 @@
 #include "aview/aview.h"
 #include "base/extension.h"
 #include "base/progress.h"
+#include "base/settings.h"
 #include "ddl/position.h"
 #include "ddl/recoding.h"
 #include "hierarchy/dgh.h"
@@ -155,6 +156,8 @@ check_request(const AViewRequest *request)
 		bad_argument("algorithm", psprintf("\"%s\"", request->algorithm), "datafly or mondrian");
 	if (request->has_block_size)
 		check_block_size(request->block_size);
+	if (request->preselect && strcmp(request->preselect, "published") != 0 && strcmp(request->preselect, "hidden") != 0)
+		bad_argument("preselect", psprintf("\"%s\"", request->preselect), "published or hidden");
 	if (!asks_for(request, ROLE_SENSITIVE) && (request->has_l || request->has_t))
 		missing_column(request->has_l ? "l" : "t", "a sensitive column");
 	if (!asks_for(request, ROLE_ID) && request->has_block_size)
@@ -301,20 +304,21 @@ keep_hierarchy(const char *name)
 static void
 store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc, ColumnRequest **columns)
 {
-	Oid types[8] = {INT4OID, OIDOID, INT4OID, INT4OID, FLOAT8OID, TEXTOID, TEXTOID, INT4OID};
-	Datum values[8] = {
+	Oid types[11] = {INT4OID, OIDOID, INT4OID, INT4OID, FLOAT8OID, TEXTOID, TEXTOID, INT4OID, TEXTOID, BOOLOID, TEXTARRAYOID};
+	Datum values[11] = {
 		Int32GetDatum(id), ObjectIdGetDatum(view), Int32GetDatum(request->k), Int32GetDatum(request->l),
 		Float8GetDatum(request->t), CStringGetTextDatum(request->match), CStringGetTextDatum(request->algorithm),
-		Int32GetDatum(request->block_size)};
-	char nulls[9] = "        ";
+		Int32GetDatum(request->block_size), CStringGetTextDatum(request->preselect ? request->preselect : "published"),
+		BoolGetDatum(request->keep_order), PointerGetDatum(settings_collect(request->session_settings))};
+	char nulls[12] = "           ";
 
 	nulls[2] = request->has_k ? ' ' : 'n';
 	nulls[3] = request->l == 0 ? 'n' : ' ';
 	nulls[4] = request->t == 0 ? 'n' : ' ';
 	nulls[7] = request->block_size == 0 ? 'n' : ' ';
-	kanon_execute("INSERT INTO kanon.aview (id, view, k, l, t, match, algorithm, block_size)"
-						   " VALUES ($1, $2::pg_catalog.regclass, $3, $4, $5, $6, $7, $8)",
-						   8, types, values, nulls);
+	kanon_execute("INSERT INTO kanon.aview (id, view, k, l, t, match, algorithm, block_size, preselect, keep_order, settings)"
+						   " VALUES ($1, $2::pg_catalog.regclass, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+						   11, types, values, nulls);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Oid column_types[4] = {INT4OID, INT2OID, TEXTOID, TEXTOID};
@@ -548,6 +552,9 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	request.materialized = !PG_ARGISNULL(11) && PG_GETARG_BOOL(11);
 	request.has_block_size = !PG_ARGISNULL(12);
 	request.block_size = request.has_block_size ? PG_GETARG_INT32(12) : 0;
+	request.preselect = PG_ARGISNULL(13) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(13));
+	request.keep_order = !PG_ARGISNULL(14) && PG_GETARG_BOOL(14);
+	request.session_settings = PG_ARGISNULL(15) ? NULL : PG_GETARG_ARRAYTYPE_P(15);
 	progress_start(fcinfo);
 	view = aview_create(&request);
 	progress_end();

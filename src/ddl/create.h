@@ -6,6 +6,7 @@
 #define KANON_AVIEW_CREATE_H
 
 #include "access/tupdesc.h"
+#include "utils/array.h"
 
 #include "ddl/position.h"
 #include "policy/profile.h"
@@ -26,6 +27,9 @@ typedef struct AViewRequest
 	ProfileRequest *profile; /* null: none */
 	char *algorithm;
 	char *match;
+	char *preselect; /* NULL: published */
+	bool keep_order;
+	ArrayType *session_settings; /* names of settings that follow the session; NULL: none */
 	bool materialized;
 	bool has_block_size;
 	int block_size; /* 0: not asked for */

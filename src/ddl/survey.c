@@ -86,7 +86,7 @@ run_survey(const AView *aview, List *columns, Survey *survey)
 
 	progress_phase(PHASE_READING, 0);
 	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
-	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
+	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
 	source_end(run);
 	as_owner_end(&scope);

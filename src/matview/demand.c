@@ -128,7 +128,7 @@ plan_owned(Keeper *keeper)
 	appendStringInfo(&text, " FROM kanon.members_%d AS m", keeper->id);
 	query = stored_query(text.data);
 	query->jointree->quals = member_mutator(demand_query(keeper->aview)->jointree->quals, keeper);
-	return source_plan(query, false, NULL);
+	return source_plan(keeper->aview, query, false, NULL);
 }
 
 /* In the current memory context. */
@@ -144,7 +144,7 @@ demand_prepare(Keeper *keeper)
 		return;
 	profile_key(aview, &keeper->owner_key);
 	keeper->in_context = keeper->owner_key.purpose > 0 || keeper->owner_key.recipient > 0;
-	keeper->largest_k = source_plan(query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
+	keeper->largest_k = source_plan(aview, query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
 	keeper->owned = plan_owned(keeper);
 	keeper->planned = list_concat_copy(keeper->largest_k->relationOids, keeper->owned->relationOids);
 	keeper->asking = AllocSetContextCreate(CurrentMemoryContext, "kanon demand", ALLOCSET_DEFAULT_SIZES);
@@ -204,7 +204,7 @@ demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 		param->value = values[column];
 		param->isnull = nulls[column];
 	}
-	run = source_start(keeper->largest_k, params, GetActiveSnapshot());
+	run = source_start(keeper->aview, keeper->largest_k, params, GetActiveSnapshot());
 	if (source_next(run, &slot))
 	{
 		slot_getallattrs(slot);
@@ -234,7 +234,7 @@ demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void
 		params->params[i].value = owner->tts_values[i];
 		params->params[i].isnull = owner->tts_isnull[i];
 	}
-	run = source_start(keeper->owned, params, GetActiveSnapshot());
+	run = source_start(keeper->aview, keeper->owned, params, GetActiveSnapshot());
 	while (source_next(run, &slot))
 	{
 		slot_getallattrs(slot);

@@ -72,7 +72,7 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 	/* Where rows have a k of their own, it comes last here as there. */
 	if (keeper->personal)
 		columns = lappend_int(columns, aview->profile->demand);
-	run = source_start(source_plan(source_query(aview, columns, NIL, NIL), false, NULL), NULL, snapshot);
+	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), false, NULL), NULL, snapshot);
 	while (source_next(run, &slot))
 	{
 		ItemPointerData was;

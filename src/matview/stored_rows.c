@@ -156,7 +156,7 @@ find_witnesses(StoredRows *rows, List *probes, ParamListInfo params)
 	Datum *values = palloc0(rows->view->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(rows->view->ncolumns * sizeof(bool));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon witness", ALLOCSET_DEFAULT_SIZES);
-	SourceRun *run = source_start(source_plan(source_query(rows->view, rows->layout.columns, probes, NIL), false, params), params, rows->snapshot);
+	SourceRun *run = source_start(rows->view, source_plan(rows->view, source_query(rows->view, rows->layout.columns, probes, NIL), false, params), params, rows->snapshot);
 	TupleTableSlot *slot;
 
 	memset(nulls, true, rows->view->ncolumns * sizeof(bool));
@@ -216,7 +216,7 @@ stored_rows_rewind(RowSource *source, ParamListInfo params)
 	if (rows->witness)
 		find_witnesses(rows, probes, params);
 	query = source_query(rows->view, rows->layout.columns, list_concat_copy(rows->conditions, probes), NIL);
-	rows->run = source_start(source_plan(query, false, params), params, rows->snapshot);
+	rows->run = source_start(rows->view, source_plan(rows->view, query, false, params), params, rows->snapshot);
 	if (!rows->keep_order)
 		source_hide_order(rows->run);
 	MemoryContextSwitchTo(old);

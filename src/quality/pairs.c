@@ -162,7 +162,7 @@ pairs_read_waiting(Reading *reading)
 	}
 	pair->fate = FATE_SUPPRESSED;
 	pair->k = aview->k;
-	run = source_start(source_plan(stored_query(text.data), false, NULL), NULL, GetActiveSnapshot());
+	run = source_start(aview, source_plan(aview, stored_query(text.data), false, NULL), NULL, GetActiveSnapshot());
 	while (source_next(run, &slot))
 	{
 		slot_getallattrs(slot);

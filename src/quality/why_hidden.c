@@ -161,7 +161,7 @@ explain_missing(Question *question)
 	Anonymizer *anonymizer = question->anonymizer;
 	const RowLayout *layout = anonymizer_layout(anonymizer);
 	Query *query = source_query(question->aview, layout->columns, NIL, NIL);
-	SourceRun *run = source_start(source_plan(query, false, NULL), NULL, GetActiveSnapshot());
+	SourceRun *run = source_start(question->aview, source_plan(question->aview, query, false, NULL), NULL, GetActiveSnapshot());
 	TupleTableSlot *slot;
 
 	while (source_next(run, &slot))

@@ -2,12 +2,14 @@
  * conditions.c
  *		Splitting the conditions of a query on an A-view.
  *
- * A condition may go to the source only if what it sees there is what is
- * published: columns that are shown as they are, or not at all.  Sensitive
- * columns of suppressed rows, identifiers unless k is 0, and what owners opt out
- * of are published as NULL, so that only conditions that NULL does not satisfy may
- * go there, and are checked again afterwards.  And none of them may tell its
- * author what it has seen.
+ * A condition may go to the source only if it selects there the rows that it would
+ * select among published rows, or more.  Sensitive columns of suppressed rows,
+ * identifiers unless k is 0, and columns that data owners opt out of are published
+ * as NULL, so that only conditions that NULL does not satisfy may go there, and are
+ * checked again afterwards.  None of them may tell the analyst which values it has
+ * met: neither by an error nor, for analysts who may not read the source, by the
+ * work that is done for a value that is not published.  For them only columns go to
+ * the source that every row publishes as they are (kanon.aview.preselect).
  *
  * Quasi-identifiers are never compared raw together with anything else (the
  * paper's Fig. 7); under match = witness, conditions on nothing but
@@ -44,7 +46,7 @@ typedef struct Roles
 	bool sensitive;
 	bool generalized; /* one whose type differs between source and view */
 	bool whole_row;
-	Bitmapset *hidden_by_owner; /* columns that the owner of a row may hide */
+	Bitmapset *hidden_by_owner; /* columns that the data owner of a row may hide */
 } Roles;
 
 /* Return true if the owners of rows may hide a column, whatever its role. */
@@ -169,6 +171,44 @@ fails_where_hidden(const AView *aview, int rti, Node *clause, const Roles *roles
 	return true;
 }
 
+/* Return true if every row of the view publishes a column as the source has it. */
+static bool
+is_always_published(const AView *aview, const AViewColumn *column)
+{
+	if (owner_hides(column) || column->generalized)
+		return false;
+	return column->role == ROLE_OTHER || (column->role == ROLE_ID && !hides_ids(aview)) ||
+		   (column->role == ROLE_SENSITIVE && !aview_groups(aview));
+}
+
+/* Return true if the view shows every row of its source: no row waits for others, and no data owner withholds one. */
+static bool
+shows_every_row(const AView *aview)
+{
+	return !aview->materialized && aview->k >= 0 && !(aview->profile && aview->profile->k >= 0);
+}
+
+/*
+ * Return true if a clause mentions only values that the view publishes.  The work
+ * that the source does for such a clause tells nothing that its answer does not tell.
+ */
+static bool
+sees_published_only(const AView *aview, int rti, Node *clause)
+{
+	ListCell *cell;
+
+	if (!shows_every_row(aview))
+		return false;
+	foreach (cell, pull_var_clause(clause, PVC_RECURSE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS))
+	{
+		Var *var = lfirst(cell);
+
+		if (IsA(var, Var) && (int) var->varno == rti && !is_always_published(aview, &aview->columns[var->varattno - 1]))
+			return false;
+	}
+	return true;
+}
+
 /* Return true if an expression has a Var of the view. */
 static bool
 mentions(int rti, Node *node)
@@ -243,6 +283,7 @@ is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
 
 	if (value == NULL || function >= FirstNormalObjectId || !kanon_sorts(operator))
 		return false;
+	Assert(OidIsValid(function));
 	op_input_types(operator, &left, &right);
 	if (!compares_silently(left) || !compares_silently(right))
 		return false;
@@ -292,17 +333,93 @@ is_discreet(int rti, Node *clause)
 }
 
 /*
- * Return true if a condition may be handed to the source: it selects there exactly
- * the rows that it would select among published rows, or more.
+ * Find a node above a column of the view that is not in the list below.  The parts of
+ * a condition that do not depend on the view's rows become parameters, which takes
+ * that they have a value by themselves.  Below CASE, conversions of arrays, domains
+ * and assignments to fields there are placeholders (CaseTestExpr and others) that
+ * stand for a value further up; and an unknown node may have them, too.
  */
 static bool
-may_ask_source(const AView *aview, int rti, Roles roles, Node *clause)
+not_plain_walker(Node *node, void *context)
+{
+	if (node == NULL || !mentions(*(int *) context, node))
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			return false;
+		case T_List:
+		case T_BoolExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_FuncExpr:
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_CollateExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+			return expression_tree_walker(node, not_plain_walker, context);
+		default:
+			return true;
+	}
+}
+
+/* Find an operator or function that compares texts and does not know by which collation: it raises an error for some values. */
+static bool
+unknown_collation_walker(Node *node, void *context)
+{
+	ListCell *cell;
+	List *args;
+
+	if (node == NULL)
+		return false;
+	args = IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr) ? ((OpExpr *) node)->args
+		   : IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args
+		   : IsA(node, FuncExpr) ? ((FuncExpr *) node)->args
+								 : NIL;
+	if (args != NIL && !OidIsValid(exprInputCollation(node)))
+	{
+		foreach (cell, args)
+		{
+			Oid type = exprType(lfirst(cell));
+			Oid element = get_element_type(type);
+
+			if (type_is_collatable(OidIsValid(element) ? element : type))
+				return true;
+		}
+	}
+	return expression_tree_walker(node, unknown_collation_walker, context);
+}
+
+/* Return true if the part of a condition that depends on the view's rows has one value wherever it is evaluated. */
+static bool
+is_immutable_there(const AView *aview, int rti, Node *clause)
+{
+	List *parameters = NIL;
+
+	return !contain_mutable_functions((Node *) conditions_for_source(aview, rti, list_make1(clause), &parameters));
+}
+
+/*
+ * Return true if a condition may be handed to the source: it selects there exactly
+ * the rows that it would select among published rows, or more.  Unless the analyst is
+ * trusted, it may see there no value that is not published.
+ */
+static bool
+may_ask_source(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
 {
 	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) || contain_subplans(clause))
 		return false;
-	if (roles.id && hides_all_ids(aview))
+	if (not_plain_walker(clause, &rti) || (roles.id && hides_all_ids(aview)))
 		return false;
-	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause);
+	if (!trusted && !sees_published_only(aview, rti, clause))
+		return false;
+	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause) &&
+		   !unknown_collation_walker(clause, NULL) && is_immutable_there(aview, rti, clause);
 }
 
 /* Find a parameter that the running plan sets. */
@@ -468,6 +585,7 @@ void
 conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions)
 {
 	List *others = NIL;
+	bool trusted = aview->preselects_hidden || aview_source_readable(aview);
 	ListCell *cell;
 
 	memset(conditions, 0, sizeof(Conditions));
@@ -475,7 +593,7 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 	{
 		Node *clause = lfirst(cell);
 		Roles roles = conditions_roles(aview, rti, clause);
-		bool pre = may_ask_source(aview, rti, roles, clause);
+		bool pre = may_ask_source(aview, rti, roles, clause, trusted);
 		int column;
 
 		if (roles.id && hides_all_ids(aview) && fails_without_role(aview, rti, clause, ROLE_ID))
@@ -555,6 +673,7 @@ source_mutator(Node *node, void *context)
 	}
 	if (IsA(node, Const))
 		return copyObject(node);
+	/* not_plain_walker() has made sure that such a part has a value by itself. */
 	if (!IsA(node, List) && !mentions(terms->rti, node))
 	{
 		Param *param = makeNode(Param);

@@ -105,7 +105,7 @@ show_plan(void *arg, const char *label, Query *query)
 	inner->verbose = es->verbose;
 	/* auto_explain calls us when the query's own snapshot is no longer active. */
 	PushActiveSnapshot(state->css.ss.ps.state->es_snapshot);
-	desc = CreateQueryDesc(source_plan(query, true, params), "", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, params, NULL, 0);
+	desc = CreateQueryDesc(source_plan(state->aview, query, true, params), "", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, params, NULL, 0);
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
 	ExplainPrintPlan(inner, desc);
 	ExecutorEnd(desc);

@@ -192,7 +192,7 @@ plan_selected(ViewPaths *paths, List *on_source)
 {
 	if (on_source == NIL)
 		return NULL;
-	return source_plan(source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
+	return source_plan(paths->aview, source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
 }
 
 /* Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a function. */
@@ -266,7 +266,7 @@ cost_probing(ViewPaths *paths, const Asking *asking, const Plan *selected, bool 
 		return true;
 	if (region == NIL)
 		return false;
-	probe = source_plan(source_query(paths->aview, counted_columns(paths->aview), region, NIL), false, NULL)->planTree;
+	probe = source_plan(paths->aview, source_query(paths->aview, counted_columns(paths->aview), region, NIL), false, NULL)->planTree;
 	/* The groups of witnesses are read once more. */
 	*cost = cost_of_probing(paths->aview, paths->source, probe, selected->plan_rows * asking->loops * (probes ? 1.5 : 1));
 	return true;
@@ -467,9 +467,12 @@ void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 {
 	ViewPaths paths = {.root = root, .rel = rel, .rti = rti, .aview = aview->materialized ? stored_view(aview) : aview};
-	PlannedStmt *source = source_plan(source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL);
+	PlannedStmt *source = source_plan(paths.aview, source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL);
 	Stability stability = source_stability(paths.aview, source);
 
+	/* Which conditions go to the source depends on the rights of the role that reads the view. */
+	root->glob->dependsOnRole = true;
+	root->glob->relationOids = list_concat(root->glob->relationOids, source->relationOids);
 	paths.source = source->planTree;
 	paths.stable = stability != SOURCE_UNSTABLE;
 	/* A source that is kept is kept as a whole; rows of other servers are all compared with the counts. */

@@ -397,7 +397,7 @@ shards_ids_are_unique(const AView *aview, Snapshot snapshot)
 		if (!groups_like_codes(&aview->columns[lfirst_int(cell)]))
 			return false;
 	}
-	run = source_start(source_plan(repeated_ids(aview, leaves, ids), false, NULL), NULL, snapshot);
+	run = source_start(aview, source_plan(aview, repeated_ids(aview, leaves, ids), false, NULL), NULL, snapshot);
 	source_pump(run, note_row, &repeated);
 	source_end(run);
 	return !repeated;

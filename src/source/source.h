@@ -32,8 +32,11 @@ extern Query *source_query(const AView *aview, List *columns, List *conditions, 
 extern List *source_least(const AView *aview);
 /* Return a Var for a column of the source in such a query. */
 extern Var *source_column(const AView *aview, int column);
-/* Plan such a query for values of its parameters; with NULL, for any values. */
-extern PlannedStmt *source_plan(Query *query, bool parallel, ParamListInfo params);
+/*
+ * Plan such a query over the source of a view, or of what the view stores, for values
+ * of its parameters; with NULL, for any values.
+ */
+extern PlannedStmt *source_plan(const AView *aview, Query *query, bool parallel, ParamListInfo params);
 
 /* Whether a source gives the same rows when it is read again in one execution. */
 typedef enum Stability
@@ -50,8 +53,8 @@ typedef struct SourceRun SourceRun;
 /* Takes a row, which is valid during the call; returns false if no more rows are wanted. */
 typedef bool (*SourceReceiver)(void *arg, TupleTableSlot *slot);
 
-/* Start a plan in the current memory context. */
-extern SourceRun *source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
+/* Start a plan of source_plan() in the current memory context. */
+extern SourceRun *source_start(const AView *aview, PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
 /* Return true if rows come in another order than that in which a table stores them, which may tell of hidden values. */
 extern bool source_tells_order(const SourceRun *run);
 /* Hand such rows out in random order; to be called before the first row, where rows are published one by one. */
@@ -75,7 +78,7 @@ extern void source_end(SourceRun *run);
 typedef struct SourcePlan SourcePlan;
 
 /* Prepare a query in the current memory context. */
-extern SourcePlan *source_prepare(Query *query);
+extern SourcePlan *source_prepare(const AView *aview, Query *query);
 /* Return a plan for these values, valid until the next call, and say whether it had to be made. */
 extern PlannedStmt *source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned);
 

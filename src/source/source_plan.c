@@ -11,15 +11,17 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "aview/aview.h"
 #include "source/citus.h"
+#include "source/scope.h"
 
 /*
  * Rewrite and plan a query made by source_query().  The stored source was analyzed when
  * the view was created; locks on what it mentions are taken here, and views and row
  * security are expanded, as for any stored query.
  */
-PlannedStmt *
-source_plan(Query *query, bool parallel, ParamListInfo params)
+static PlannedStmt *
+plan_in_scope(Query *query, bool parallel, ParamListInfo params)
 {
 	int settings = NewGUCNestLevel();
 	bool citus = citus_is_here();
@@ -46,12 +48,35 @@ source_plan(Query *query, bool parallel, ParamListInfo params)
 	return planned;
 }
 
+/* Plan a query in the scope of its source: the planner evaluates functions, whose messages may quote hidden values. */
+PlannedStmt *
+source_plan(const AView *aview, Query *query, bool parallel, ParamListInfo params)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+	PlannedStmt *volatile planned = NULL;
+
+	source_scope_enter(&scope, aview, !aview_source_readable(aview));
+	PG_TRY();
+	{
+		planned = plan_in_scope(query, parallel, params);
+	}
+	PG_CATCH();
+	{
+		source_scope_error(&scope, caller);
+	}
+	PG_END_TRY();
+	source_scope_leave(&scope);
+	return planned;
+}
+
 /* Planning a small query takes as long as this many operators, and running it as this many; both were measured. */
 #define PLANNING_OPERATORS 3000
 #define STARTING_OPERATORS 2000
 
 struct SourcePlan
 {
+	const AView *aview;
 	Query *query;
 	MemoryContext context; /* holds latest */
 	PlannedStmt *latest;   /* for the last values; NULL before the first */
@@ -60,10 +85,11 @@ struct SourcePlan
 
 /* Prepare a query for being run again and again. */
 SourcePlan *
-source_prepare(Query *query)
+source_prepare(const AView *aview, Query *query)
 {
 	SourcePlan *prepared = palloc0(sizeof(SourcePlan));
 
+	prepared->aview = aview;
 	prepared->query = query;
 	prepared->context = AllocSetContextCreate(CurrentMemoryContext, "kanon source plan", ALLOCSET_DEFAULT_SIZES);
 	return prepared;
@@ -95,7 +121,7 @@ generic_will_do(SourcePlan *prepared)
 	if (prepared->generic == NULL)
 	{
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(prepared));
-		prepared->generic = source_plan(prepared->query, false, NULL);
+		prepared->generic = source_plan(prepared->aview, prepared->query, false, NULL);
 		MemoryContextSwitchTo(old);
 	}
 	return prepared->generic->planTree->total_cost <= prepared->latest->planTree->total_cost + cost_of_planning();
@@ -114,7 +140,7 @@ source_choose(SourcePlan *prepared, ParamListInfo params, bool *planned)
 	prepared->latest = NULL;
 	MemoryContextReset(prepared->context);
 	old = MemoryContextSwitchTo(prepared->context);
-	prepared->latest = source_plan(prepared->query, false, params);
+	prepared->latest = source_plan(prepared->aview, prepared->query, false, params);
 	MemoryContextSwitchTo(old);
 	return prepared->latest;
 }

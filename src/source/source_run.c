@@ -13,6 +13,7 @@
 #include "base/as_owner.h"
 #include "base/shuffle.h"
 #include "source/citus.h"
+#include "source/scope.h"
 
 /* Rows fetched at a time where the caller pulls them. */
 #define BATCH_ROWS 256
@@ -25,8 +26,18 @@ typedef struct PumpReceiver
 	void *arg;
 } PumpReceiver;
 
+/* What the executor is asked to do. */
+typedef enum ExecutorStep
+{
+	EXECUTOR_START,
+	EXECUTOR_RUN_ONCE, /* and not again */
+	EXECUTOR_RUN,
+	EXECUTOR_END
+} ExecutorStep;
+
 struct SourceRun
 {
+	const AView *aview;
 	QueryDesc *desc;
 	bool readable; /* true if the current user may read all tables of the plan */
 	Oid reader;	   /* the role to run it as; InvalidOid: the current user */
@@ -76,80 +87,58 @@ plan_is_readable(const PlannedStmt *plan)
 	return true;
 }
 
-/* Return true for errors that say nothing about rows: rights, resources, concurrency and cancellation. */
-static bool
-error_is_discreet(int sqlstate)
-{
-	switch (ERRCODE_TO_CATEGORY(sqlstate))
-	{
-		case ERRCODE_FEATURE_NOT_SUPPORTED:
-		case ERRCODE_INVALID_TRANSACTION_STATE:
-		case ERRCODE_TRANSACTION_ROLLBACK:
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
-		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-		case ERRCODE_OPERATOR_INTERVENTION:
-			return true;
-		default:
-			return sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
-	}
-}
-
-/* Report an error of the source, which may quote a raw value: to the log as it is, to the client without its text. */
-static void pg_attribute_noreturn()
-hide_error(ErrorData *error)
-{
-	if (error_is_discreet(error->sqlerrcode))
-		ReThrowError(error);
-	ereport(LOG_SERVER_ONLY,
-			(errcode(error->sqlerrcode),
-			 errmsg_internal("the source of an anonymization view failed: %s", error->message),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
-			 error->context ? errcontext_msg("%s", error->context) : 0));
-	ereport(ERROR,
-			(errcode(error->sqlerrcode),
-			 errmsg("the source of an anonymization view could not be read"),
-			 errhint("The server's log has the reason.")));
-}
-
 /* Run the executor for a number of rows, or for all with 0; `once` says that it will not be run again. */
 static void
-run_executor(SourceRun *run, uint64 count, bool once)
+run_in_scope(SourceRun *run, uint64 count, bool once)
 {
-	MemoryContext caller = CurrentMemoryContext;
 	AsOwner scope;
 
-	if (run->readable)
+	if (OidIsValid(run->reader))
 	{
-		kanon_executor_run(run->desc, count, once);
-		return;
+		as_owner_start(&scope, run->reader, SECURITY_RESTRICTED_OPERATION);
+		citus_hush();
 	}
+	kanon_executor_run(run->desc, count, once);
+	if (OidIsValid(run->reader))
+		as_owner_end(&scope);
+}
+
+/* Run a step of the executor in the scope of the source. */
+static void
+run_step(SourceRun *run, ExecutorStep step, uint64 count)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+
+	source_scope_enter(&scope, run->aview, !run->readable);
 	PG_TRY();
 	{
-		if (OidIsValid(run->reader))
+		switch (step)
 		{
-			as_owner_start(&scope, run->reader, SECURITY_RESTRICTED_OPERATION);
-			citus_hush();
+			case EXECUTOR_START:
+				ExecutorStart(run->desc, 0);
+				break;
+			case EXECUTOR_RUN_ONCE:
+			case EXECUTOR_RUN:
+				run_in_scope(run, count, step == EXECUTOR_RUN_ONCE);
+				break;
+			case EXECUTOR_END:
+				ExecutorFinish(run->desc);
+				ExecutorEnd(run->desc);
+				break;
 		}
-		kanon_executor_run(run->desc, count, once);
-		if (OidIsValid(run->reader))
-			as_owner_end(&scope);
 	}
 	PG_CATCH();
 	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(caller);
-		error = CopyErrorData();
-		FlushErrorState();
-		hide_error(error);
+		source_scope_error(&scope, caller);
 	}
 	PG_END_TRY();
+	source_scope_leave(&scope);
 }
 
 /* Start a plan; everything belongs to the current memory context and resource owner. */
 SourceRun *
-source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
+source_start(const AView *aview, PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
 {
 	SourceRun *run = palloc0(sizeof(SourceRun));
 	DestReceiver *base = &run->receiver.base;
@@ -159,10 +148,11 @@ source_start(PlannedStmt *plan, ParamListInfo params, Snapshot snapshot)
 	base->rShutdown = receiver_shutdown;
 	base->rDestroy = receiver_shutdown;
 	base->mydest = DestNone;
+	run->aview = aview;
 	run->desc = CreateQueryDesc(plan, SOURCE_QUERY_TEXT, snapshot, InvalidSnapshot, base, params, NULL, 0);
 	run->readable = plan_is_readable(plan);
 	run->reader = run->readable ? InvalidOid : citus_reader(plan);
-	ExecutorStart(run->desc, 0);
+	run_step(run, EXECUTOR_START, 0);
 	/* auto_explain must not explain the source to a caller who may not read it. */
 	if (!run->readable)
 		run->desc->totaltime = NULL;
@@ -228,7 +218,7 @@ shuffle_rows(SourceRun *run)
 	run->shuffle = shuffle_create(run->desc->tupDesc);
 	run->receiver.receive = shuffle_row;
 	run->receiver.arg = run->shuffle;
-	run_executor(run, 0, true);
+	run_step(run, EXECUTOR_RUN_ONCE, 0);
 	MemoryContextSwitchTo(old);
 }
 
@@ -248,7 +238,7 @@ source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
 	}
 	run->receiver.receive = receiver;
 	run->receiver.arg = arg;
-	run_executor(run, 0, true);
+	run_step(run, EXECUTOR_RUN_ONCE, 0);
 	run->finished = true;
 }
 
@@ -285,7 +275,7 @@ fetch_batch(SourceRun *run)
 	{
 		run->receiver.receive = batch_row;
 		run->receiver.arg = run;
-		run_executor(run, BATCH_ROWS, false);
+		run_step(run, EXECUTOR_RUN, BATCH_ROWS);
 	}
 	run->finished = run->nrows < BATCH_ROWS;
 }
@@ -332,8 +322,7 @@ source_end(SourceRun *run)
 	if (run->shuffle)
 		shuffle_end(run->shuffle);
 	ExecDropSingleTupleTableSlot(run->slot);
-	ExecutorFinish(run->desc);
-	ExecutorEnd(run->desc);
+	run_step(run, EXECUTOR_END, 0);
 	FreeQueryDesc(run->desc);
 	MemoryContextDelete(run->batch);
 	pfree(run);

@@ -100,6 +100,6 @@ source_stability(const AView *aview, const PlannedStmt *plan)
 	if (citus_is_here())
 		return SOURCE_UNSTABLE;
 	if (has_others && plan == NULL)
-		plan = source_plan(source_query(aview, source_least(aview), NIL, NIL), false, NULL);
+		plan = source_plan(aview, source_query(aview, source_least(aview), NIL, NIL), false, NULL);
 	return has_others ? stability_of_tables(plan) : SOURCE_STABLE;
 }

@@ -1,0 +1,40 @@
+/*
+ * settings.h
+ *		Running code with the settings that it was created with.
+ *
+ * A cast from timestamptz to date gives another day in another TimeZone; a function
+ * resolves names by search_path and may ask for any application-defined setting.  If
+ * the values of a source, or the levels of a computed hierarchy, followed the session
+ * of the reader, then two sessions would see two groupings of the same rows, and who
+ * is alone in their intersection would be alone.  So these settings are stored with a
+ * view and with a hierarchy when it is created, as text[] of name=value like
+ * pg_proc.proconfig, and they are in force whenever the source is planned and run and
+ * whenever the hierarchy is asked.
+ *
+ * A name without a value stands for a setting that follows the session.  Of
+ * application-defined settings, those that are not stored have their built-in values.
+ */
+#ifndef KANON_SETTINGS_H
+#define KANON_SETTINGS_H
+
+#include "utils/array.h"
+
+typedef struct PinnedSettings PinnedSettings;
+
+/* Return the session's settings to be stored; the names in `session`, or NULL, are to follow the session of each reader. */
+extern ArrayType *settings_collect(ArrayType *session);
+
+/* Read stored settings; the result belongs to the current memory context. */
+extern PinnedSettings *settings_read(ArrayType *stored);
+
+/*
+ * Put settings in force, and return the level for settings_leave(), or 0 if they are
+ * in force already.  After an error PostgreSQL restores the session's settings when it
+ * ends the transaction or subtransaction.  NULL stands for the session's settings.
+ */
+extern int settings_enter(PinnedSettings *settings);
+
+/* Restore the session's settings. */
+extern void settings_leave(int level);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * scope.c
+ *		The state of the session while code of a view's source runs.
+ */
+#include "base/kanon.h"
+
+#include "source/scope.h"
+
+#include "tcop/tcopprot.h"
+#include "utils/memutils.h"
+
+#include "aview/aview.h"
+#include "base/settings.h"
+
+void
+source_scope_enter(SourceScope *scope, const AView *aview, bool quiet)
+{
+	scope->settings = settings_enter(aview->settings);
+	scope->quiet = quiet;
+	scope->destination = whereToSendOutput;
+	if (!quiet)
+		return;
+	whereToSendOutput = DestNone;
+	scope->buffers = pgBufferUsage;
+	scope->wal = pgWalUsage;
+}
+
+/* Let messages go to the client again, and forget the blocks that were used. */
+static void
+end_quiet(const SourceScope *scope)
+{
+	if (!scope->quiet)
+		return;
+	whereToSendOutput = scope->destination;
+	pgBufferUsage = scope->buffers;
+	pgWalUsage = scope->wal;
+}
+
+void
+source_scope_leave(SourceScope *scope)
+{
+	end_quiet(scope);
+	settings_leave(scope->settings);
+}
+
+/* Return true for errors that say nothing about rows: rights, resources, concurrency and cancellation. */
+static bool
+error_is_discreet(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_FEATURE_NOT_SUPPORTED:
+		case ERRCODE_INVALID_TRANSACTION_STATE:
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
+		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return true;
+		default:
+			return sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
+	}
+}
+
+/* Report an error of the source, which may quote a raw value: to the log as it is, to the client without its text. */
+static void pg_attribute_noreturn()
+hide_error(ErrorData *error)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 errmsg_internal("the source of an anonymization view failed: %s", error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 error->context ? errcontext_msg("%s", error->context) : 0));
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 errmsg("the source of an anonymization view could not be read"),
+			 errhint("The server's log has the reason.")));
+}
+
+void
+source_scope_error(SourceScope *scope, MemoryContext caller)
+{
+	ErrorData *error;
+
+	end_quiet(scope);
+	if (!scope->quiet)
+		PG_RE_THROW();
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	if (!error_is_discreet(error->sqlerrcode))
+		hide_error(error);
+	/* It was raised while nothing was sent. */
+	error->output_to_client = whereToSendOutput == DestRemote;
+	ReThrowError(error);
+}

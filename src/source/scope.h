@@ -1,0 +1,38 @@
+/*
+ * scope.h
+ *		The state of the session while code of a view's source runs.
+ *
+ * In it the settings are those that the view was created with.  A quiet scope is for
+ * readers who may not read the source: NOTICE, WARNING, INFO and LOG messages of the
+ * source may quote rows that the view hides, so they go to the server's log only; and
+ * the blocks and the WAL that the source uses are not added to the session's
+ * counters, which EXPLAIN and pg_stat_statements show.
+ */
+#ifndef KANON_SCOPE_H
+#define KANON_SCOPE_H
+
+#include "aview/aview.h"
+
+#include "executor/instrument.h"
+#include "tcop/dest.h"
+
+typedef struct SourceScope
+{
+	int settings; /* the level of settings_leave() */
+	bool quiet;
+	CommandDest destination; /* of messages, to go back to */
+	BufferUsage buffers;	 /* counters, to go back to */
+	WalUsage wal;
+} SourceScope;
+
+extern void source_scope_enter(SourceScope *scope, const AView *aview, bool quiet);
+extern void source_scope_leave(SourceScope *scope);
+
+/*
+ * Leave the scope for an error that was caught in it, and raise it again.  In a quiet
+ * scope the text of an error that may quote a value goes to the log, and another one is
+ * raised.  `caller` is the memory context in which the error was caught.
+ */
+extern void source_scope_error(SourceScope *scope, MemoryContext caller) pg_attribute_noreturn();
+
+#endif
