@@ -1,6 +1,6 @@
 /*
  * clusters.c
- *		Clusters: groups whose rows can come and go.
+ *		Clusters: groups that gain and lose rows.
  */
 #include "base/kanon.h"
 
@@ -103,7 +103,7 @@ cluster_append(ClusterSet *set, int cluster, int32 entry)
 	into->loss = bounds_loss(set->points, box);
 }
 
-/* Take an entry out of its cluster, whose box may shrink. */
+/* Take an entry out of its cluster, and shrink the cluster's box. */
 void
 cluster_remove(ClusterSet *set, int cluster, int32 entry)
 {

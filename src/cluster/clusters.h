@@ -1,6 +1,6 @@
 /*
  * clusters.h
- *		Clusters: groups whose rows can come and go.
+ *		Clusters: groups that gain and lose rows.
  *
  * A cluster charges its loss for every microdata row in it; merging and improving keep the
  * sum of these charges over all clusters low.

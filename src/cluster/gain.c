@@ -30,6 +30,7 @@ typedef struct Ranked
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* The state of gain_cut(). */
 typedef struct GainSearch
 {
 	const Points *points;

@@ -151,7 +151,7 @@ plan_dissolution(const ClusterSet *set, int cluster, int32 *homes)
 	return true;
 }
 
-/* Dissolve the clusters whose rows cost less in others, and return how many. */
+/* Dissolve the clusters that cost more than their rows would in other clusters, and return how many. */
 static int
 dissolve_clusters(ClusterSet *set)
 {

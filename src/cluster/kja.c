@@ -181,7 +181,7 @@ direct(KjaPlan *plan)
 	return result;
 }
 
-/* A conventional group and what its box loses. */
+/* A conventional group and the loss of its box. */
 typedef struct LossyGroup
 {
 	double loss;
@@ -219,9 +219,9 @@ groups_by_loss(const Points *points, const Groups *groups, double *boxes)
 }
 
 /*
- * Return, per public row, the group that it refines, or -1: a group whose box holds the
- * row.  Where boxes overlap, it is the one with the least loss, since a row serves one
- * group only.
+ * Return, per public row, the group that it refines, or -1: a group with a box that holds
+ * the row.  Where boxes overlap, it is the group with the least loss, since a row serves
+ * one group only.
  */
 static int32 *
 share_public_rows(const Points *points, const Groups *groups)

@@ -9,6 +9,7 @@
 #include "cluster/groups.h"
 #include "cluster/points.h"
 
+/* The task of kja_groups(). */
 typedef struct KjaPlan
 {
 	const Points *points;

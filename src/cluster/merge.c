@@ -17,6 +17,7 @@
 #include "cluster/points.h"
 #include "cluster/rule.h"
 
+/* The state of merge_groups(). */
 typedef struct Merger
 {
 	ClusterSet *set;
@@ -92,7 +93,7 @@ merge_settle(ClusterSet *set, int cluster)
 						 rule_holds(set->rule, set->scratch, cluster_rows(set, cluster, -1));
 }
 
-/* Note that one more cluster is gone; drop those clusters from the active ones when they are many. */
+/* Note that one more cluster is gone; drop such clusters from the active ones when they are many. */
 static void
 drop_gone(Merger *merger)
 {

@@ -32,7 +32,7 @@ typedef struct CutBuild
 	const CutPlan *plan;
 	const Points *points;
 	CutTree *tree;
-	double *points_copy; /* the values of the tree's rows, which move with the rows: those of a cell are in one place */
+	double *points_copy; /* the values of the tree's rows, in the same order, so that a cell is in one place */
 	double *values;		 /* scratch: one column of a cell */
 	int depth_limit;	 /* the depth from which on cells are cut at a median */
 
@@ -201,7 +201,7 @@ median_cuts(CutBuild *build, const CutNode *node, int column, MedianCut cuts[2])
 }
 
 /*
- * Set the cut at the median of the first column, from the one whose turn it is, that can
+ * Set the cut at the median of the first column, from the node's turn on, that can
  * be cut; return false if there is none.
  */
 static bool

@@ -45,6 +45,7 @@ typedef enum CutStrategy
 	CUT_GAIN	/* the cut that lowers the loss most is taken */
 } CutStrategy;
 
+/* The task of cuttree_build(). */
 typedef struct CutPlan
 {
 	GroupRule *rule; /* each side of a cut keeps it, or has k rows and no microdata */
@@ -54,7 +55,7 @@ typedef struct CutPlan
 	Report report; /* told how many rows are in finished cells; may be NULL */
 } CutPlan;
 
-/* A cut of a cell: rows whose value in the column is below split are on one side. */
+/* A cut of a cell: the rows with a value below split in the column are on one side. */
 typedef struct Cut
 {
 	int column;

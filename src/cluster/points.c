@@ -45,7 +45,7 @@ line_climbed_extent(const Line *line, int lo, int hi)
 	return (double) (line->hi[node] - line->lo[node]) / line->nleaves;
 }
 
-/* Set the table of extents of a line whose tree is set, if the tree is small enough. */
+/* Set a line's table of extents, if it has a tree that is small enough. */
 void
 line_prepare(Line *line)
 {

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+/* The line of a column: how its numbers are compared. */
 typedef struct Line
 {
 	double scale; /* 1 over half the distance of the smallest and the largest number: the whole may overflow */
@@ -45,7 +46,7 @@ typedef struct Points
 /* The bounds of a box are 2 * ncolumns numbers: the lower ones, then the upper ones. */
 typedef double *Bounds;
 
-/* Set the table of extents of a line whose tree is set, if it is worthwhile. */
+/* Set a line's table of extents, if it has a tree that is small enough. */
 extern void line_prepare(Line *line);
 /* Return the extent of two different leaves: the share of all leaves that are below the lowest node over both. */
 extern double line_climbed_extent(const Line *line, int lo, int hi);

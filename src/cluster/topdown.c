@@ -3,7 +3,7 @@
  *		TopDown (Xu et al. 2006, as section 2.2 of Sacharidis et al. uses it).
  *
  * A set of rows is parted around two rows that are far from each other: the others come in
- * random order, and each joins the side whose loss it raises less.  Parting goes on down to
+ * random order, and each joins the side where it raises the loss less.  Parting goes on down to
  * k rows; then sides that are too small are joined with the neighbour that costs least.
  * Joined groups tend to be large, and rows on their rims to be nearer to other groups; so
  * they are rearranged in the end.
@@ -36,6 +36,7 @@
 #define BLOCK_GROUPS 32
 #define BLOCK_ROWS 1024
 
+/* The state of topdown_groups(). */
 typedef struct TopDown
 {
 	GroupRule *rule;

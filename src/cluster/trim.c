@@ -15,6 +15,7 @@
 
 #include "cluster/points.h"
 
+/* The state of trim_group(). */
 typedef struct Trim
 {
 	const Points *points;

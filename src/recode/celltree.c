@@ -268,8 +268,8 @@ static void
 rank_boxes(const Recoder *recoder, int column)
 {
 	CellTree *tree = recoder->tree;
-	Interner *table = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(BoundEntry), &interner_borrowed_texts,
-									  NULL);
+	Interner *table = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(BoundEntry),
+									  &interner_borrowed_texts, NULL);
 
 	list_bounds(recoder, column, table);
 	for (int32 i = 1; i < tree->nboxes; i++)

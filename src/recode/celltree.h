@@ -3,14 +3,15 @@
  *		A tree of nested boxes, each smaller in one column than the one around it.
  *
  * Box 0 is the whole space.  A class is in the deepest box on its way down: at each box
- * it goes on to the first box inside that holds its value.  A class whose value none of
- * these boxes holds, since the value was not there when the tree was made, stays.
+ * it goes on to the first box inside that holds its value.  A class stays where it
+ * is if none of these boxes holds its value, which was not there when the tree was made.
  */
 #ifndef KANON_CELLTREE_H
 #define KANON_CELLTREE_H
 
 #include "recode/recode.h"
 
+/* A box, identified by its number in CellTree.boxes. */
 typedef struct CellBox
 {
 	/* As stored with the view. */
@@ -40,7 +41,7 @@ typedef struct CellTree
 	CellValue *roots;		  /* per column: the value that covers all others */
 } CellTree;
 
-/* Set up a recoder whose columns and tree are set: its nesting, width and nsteps, and the tree's links and ranks. */
+/* Set up a recoder's nesting, width and nsteps, and the tree's links and ranks; columns and tree are set. */
 extern void celltree_prepare(Recoder *recoder);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "recode/recode.h"
 
-/* Set up a recoder whose columns, nsteps and steps are set: its nesting, width and levels. */
+/* Set up a recoder's nesting, width and levels; columns, nsteps and steps are set. */
 extern void chain_prepare(Recoder *recoder);
 
 #endif

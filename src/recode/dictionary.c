@@ -39,6 +39,7 @@ typedef struct RawKey
 	uint32 size;
 } RawKey;
 
+/* A raw value that has been seen, with its code at level 0. */
 typedef struct RawEntry
 {
 	RawKey key;

@@ -16,6 +16,7 @@
 /* The code of NULL at level 0. */
 #define NULL_CODE 0
 
+/* The values of one level, numbered by their codes. */
 typedef struct DictionaryLevel
 {
 	int ncodes;

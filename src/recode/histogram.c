@@ -27,6 +27,7 @@ typedef uint64 Packed;
 #define PACKED_BITS 63
 #define IS_HASH(packed) ((packed) >> PACKED_BITS != 0)
 
+/* A class in the index of a histogram. */
 typedef struct ClassEntry
 {
 	Packed packed; /* first: histogram_same_codes() gets its address and reads class after it */
@@ -222,7 +223,7 @@ bag_place(const Bag *bag, uint64 key)
 }
 
 /*
- * Add a key to a bag, whose arrays live in the given context.  A bag that has limit keys
+ * Add a key to a bag with its arrays in a memory context.  A bag that has limit keys
  * (limit > 0) takes no new ones.  A count of zero says that the bag keeps no counts.
  */
 static void

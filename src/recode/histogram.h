@@ -1,6 +1,6 @@
 /*
  * histogram.h
- *		Classes of equal rows, with what the privacy predicate needs to know of each.
+ *		Classes of equal rows, with the counts that the privacy predicate needs.
  */
 #ifndef KANON_HISTOGRAM_H
 #define KANON_HISTOGRAM_H

@@ -1,6 +1,11 @@
 /*
  * privacy.c
  *		The privacy predicate: k individuals, l-diversity, t-closeness.
+ *
+ * l-diversity asks for l distinct values in each sensitive column.  t-closeness asks that
+ * the distribution of each sensitive column in a group differs by at most t from its
+ * distribution in the whole input, measured by the earth mover's distance: the share of
+ * rows that would have to change their value, times the distance of the values.
  */
 #include "base/kanon.h"
 

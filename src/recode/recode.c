@@ -86,7 +86,7 @@ typedef struct CellEntry
 	char status;
 } CellEntry;
 
-/* Return a hash of a cell whose place has width numbers. */
+/* Return a hash of a cell; its place has width numbers. */
 static inline uint32
 hash_cell(const Cell *cell, int width)
 {
@@ -116,7 +116,7 @@ same_cell(const Cell *a, const Cell *b, int width)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Set up what follows from a recoder's columns, steps or tree, and context. */
+/* Set up a recoder's nesting and its set of cells; its columns, steps or tree, predicate and context are set. */
 void
 recoder_prepare(Recoder *recoder)
 {
@@ -170,7 +170,7 @@ recoder_cell_hash(const Recoder *recoder, const int32 *codes, int step)
 	return hash;
 }
 
-/* Set codes as a row's owner lets them be seen: those of hidden columns become NULL_CODE. */
+/* Set codes as a row's owner lets them be seen: the codes of hidden columns become NULL_CODE. */
 void
 recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen)
 {
@@ -337,7 +337,7 @@ join_groups(Climb *climb)
 	groupindex_destroy(index);
 }
 
-/* Move all groups to the cells of the next step, and merge those that meet. */
+/* Move all groups to the cells of the next step, and merge the groups that meet. */
 static void
 take_step(Climb *climb)
 {

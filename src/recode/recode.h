@@ -4,15 +4,15 @@
  *
  * A recoding is a number of steps, each of which makes cells larger: a cell of a later
  * step is a union of cells of the step before.  A row is published in the first cell on
- * its way whose unpublished rows satisfy the privacy predicate.  Rows that are still
+ * its way in which the unpublished rows satisfy the privacy predicate.  Rows that are still
  * unpublished after the last step, where there is one cell, are suppressed.
  *
  * The cells are given by one of two nestings: a chain, each step of which raises one
  * column by one level (chain.c), or a tree of boxes, each step of which leads from the
  * deepest boxes to the boxes around them (celltree.c).
  *
- * Since cells are nested, the rows of one cell decide alone what is published inside it.
- * Recoding all rows, or only those of a cell up to that cell's step, gives the same cells.
+ * Since cells are nested, the rows of a cell alone decide how they are published up to that
+ * cell's step.  Recoding all rows, or only the rows of the cell, gives the same cells there.
  *
  * Rows with equal values form a class, and recoding treats the rows of a class alike; so
  * it works on classes (histogram.h), never on rows.
@@ -65,6 +65,7 @@ typedef struct Nesting
 	CellValue (*value)(const Recoder *recoder, int step, const int32 *place, int column);
 } Nesting;
 
+/* A recoding: columns, a nesting of cells, and a privacy predicate. */
 struct Recoder
 {
 	MemoryContext context; /* owns the cells */
@@ -104,7 +105,7 @@ typedef struct Cell
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
 } Cell;
 
-/* Set up a recoder whose columns, steps or tree, predicate and context are set. */
+/* Set up a recoder's nesting and its set of cells; its columns, steps or tree, predicate and context are set. */
 extern void recoder_prepare(Recoder *recoder);
 /* Start a new, empty set of cells, which lives in a memory context; the cells made before belong to theirs. */
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
@@ -116,7 +117,7 @@ extern Cell *recoder_cell(Recoder *recoder, int step, const int32 *place, bool s
 extern bool recoder_together(const Recoder *recoder, int step, const int32 *codes, const int32 *others);
 /* Return a hash of the cell that a class, given by its codes at level 0, belongs to at a step. */
 extern uint32 recoder_cell_hash(const Recoder *recoder, const int32 *codes, int step);
-/* Set codes as a row's owner lets them be seen: those of hidden columns become NULL_CODE. */
+/* Set codes as a row's owner lets them be seen: the codes of hidden columns become NULL_CODE. */
 extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *codes, int32 *seen);
 
 /*
@@ -125,7 +126,8 @@ extern void recoder_mask(const Recoder *recoder, uint64 visible, const int32 *co
  * is the recoder's last step, the classes that remain are suppressed; otherwise they keep
  * no cell, and the histogram's leaders are set.
  *
- * The histogram's counts and bags are used up: a leader's are then those of its group.
+ * The histogram's counts and bags are used up: afterwards a leader has the counts and bags
+ * of its group.
  */
 extern void recode(struct Histogram *histogram, int first_step, int last_step);
 

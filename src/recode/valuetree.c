@@ -4,8 +4,8 @@
  *
  * The distance of two values is the level of their lowest common ancestor, divided by the
  * height of the hierarchy.  The level of a node is its height above its deepest leaf, so
- * that a tree whose leaves are not all on one level has one distance, too; an inner node
- * that occurs as a value is a leaf below itself.
+ * that a tree with leaves on several levels has one distance, too; an inner node that
+ * occurs as a value is a leaf below itself.
  *
  * The distance of two distributions is the least work of turning one into the other: shares
  * are balanced between the values below a node as far as possible, at the cost of the

@@ -3,7 +3,7 @@
  *		The rows of a source as points, among which outliers are found and hidden.
  *
  * Wang and Liu, "Hiding Distinguished Ones into Crowd" (EDBT 2009); numbers of definitions,
- * theorems, sections and lines in this folder are those of that paper.
+ * theorems, sections and lines in this folder refer to that paper.
  *
  *	outlier_input.c		the source as points of a standardized space
  *	outlier_tree.c		an index over the points

@@ -230,7 +230,7 @@ kanon_is_plain(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The attack of an adversary who knows the outliers among the rows. */
+/* The attack: the adversary knows the outliers among the rows. */
 typedef struct Attack
 {
 	const Space *space;
@@ -328,8 +328,8 @@ guilty_values(const Hypercubes *cubes, int32 row)
 }
 
 /*
- * Return (id, grp, presence, association), by Definition 4.1, for the outliers whose
- * presence in a group Theorem 4.1 or 4.2 gives away.
+ * Return (id, grp, presence, association), by Definition 4.1, for the outliers
+ * that Theorem 4.1 or 4.2 gives away as present in a group.
  */
 static void
 attack_group(ReturnSetInfo *result, Attack *attack, const Hypercubes *cubes, int32 label)

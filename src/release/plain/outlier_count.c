@@ -6,7 +6,7 @@
  * the largest first, and only until the answer is certain.  So the cost of a count depends
  * on how close the answer is, and hardly on the number of rows.  Every bound is computed
  * with the same steps as a row's own distance, and rounding is monotonic, so that the
- * answers are those of counting all rows one by one, to the last bit.
+ * answers are the same as from counting all rows one by one, to the last bit.
  */
 #include "base/kanon.h"
 
@@ -23,6 +23,7 @@
 /* The classes of nodes, by the power of two of their size. */
 #define SIZE_CLASSES 32
 
+/* The state of a count. */
 typedef struct Counting
 {
 	const Space *space;

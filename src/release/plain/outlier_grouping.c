@@ -1,7 +1,7 @@
 /*
  * outlier_grouping.c
- *		A grouping of the source's rows, given as a query of (id, grp), and
- *		kanon.information_loss, which says what it loses.
+ *		A grouping of the source's rows, given as a query of (id, grp), and its loss:
+ *		kanon.information_loss.
  */
 #include "base/kanon.h"
 

@@ -7,6 +7,7 @@
 
 #include "release/plain/outlier.h"
 
+/* The groups of a grouping, numbered from 0. */
 typedef struct GivenGroups
 {
 	int ngroups;

@@ -93,7 +93,7 @@ add_sensitive(ReleaseSource *source, GroupingArgs *args)
 	(void) release_add_column(source, args->sensitive, NULL, true);
 }
 
-/* Refuse a sensitive column whose values are no numbers and have no hierarchy. */
+/* Refuse a sensitive column that has neither numbers nor a hierarchy. */
 static void
 check_sensitive(const ReleaseColumn *column)
 {
@@ -210,7 +210,7 @@ number_values(Space *space)
 	}
 }
 
-/* Return the largest sum of squares whose root is not greater than d. */
+/* Return the largest sum of squares with a root not greater than d. */
 static double
 largest_square(double d)
 {

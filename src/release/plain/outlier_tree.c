@@ -38,6 +38,7 @@ typedef struct Bin
 	double hi;
 } Bin;
 
+/* A cut of a node. */
 typedef struct OutlierCut
 {
 	double saved; /* rows times the width that they lose */

@@ -438,7 +438,7 @@ shape_excess(const Space *space, const Shape *shape, const Shape *wider, bool *e
 }
 
 /*
- * Return true if enough rows are within d of some point outwards of a corner, whatever the
+ * Return true if enough rows are within d of some point outwards of a corner, with any
  * sensitive value.
  *
  * When a group takes in rows, its corner of a given kind moves only outwards.  If too few

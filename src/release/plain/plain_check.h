@@ -34,7 +34,7 @@ typedef struct Fault
 	bool upper[MOST_QUASI_IDS]; /* FAULT_CORNER, by column: the corner has the upper end */
 } Fault;
 
-/* Set a shape, whose array is kept, to that of a single row. */
+/* Set a shape to that of a single row; its array is kept. */
 extern void shape_start(const Space *space, Shape *shape, int32 row);
 /* Copy a shape; the copy keeps an array of its own. */
 extern void shape_copy(const Space *space, Shape *to, const Shape *from);
@@ -62,8 +62,8 @@ extern bool fault_is_final(const Space *space, const Shape *shape, const Fault *
 extern bool row_is_hopeless(const Space *space, int32 row);
 
 /*
- * Return the loss of a column of a group whose rows are between lo and hi.  It is that of
- * space_loss() for the published interval, but for rounding.
+ * Return the loss of a column of a group with rows between lo and hi.  It is the same as
+ * space_loss() of the published interval, but for rounding.
  */
 static inline double
 column_loss(const Space *space, int column, double lo, double hi)

@@ -9,6 +9,7 @@
 #include "release/plain/outlier.h"
 #include "release/plain/plain_check.h"
 
+/* A group of plain_k. */
 typedef struct PlainGroup
 {
 	Shape shape;

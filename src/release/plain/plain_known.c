@@ -34,6 +34,7 @@
 /* A point is taken for bad if the sample has less than this share of the rows that the point needs. */
 #define CLEARLY 0.85
 
+/* A box for which something is known. */
 typedef struct KnownBox
 {
 	double lower[MOST_QUASI_IDS + 1]; /* standardized; the sensitive value is the last */

@@ -36,7 +36,7 @@ static const char *const method_names[] = {
 	[METHOD_GOF] = "gof",
 };
 
-/* The steps whose times are reported (Figure 9). */
+/* The steps for which times are reported (Figure 9). */
 typedef enum Step
 {
 	STEP_GLOBAL,
@@ -197,7 +197,7 @@ make_plain_groups(Plain *plain, Method method, Clock *clock)
 	clock_stop(clock, STEP_RESIDUE);
 }
 
-/* Return a row of the result, whose other columns are set. */
+/* Add a row to the result; the columns of its group are set. */
 static void
 plain_put_row(ReturnSetInfo *result, const Space *space, int32 row, Datum *values, bool *nulls)
 {

@@ -20,6 +20,7 @@
 #include "release/plain/plain_check.h"
 #include "release/plain/plain_groups.h"
 
+/* The state of search_cheapest(). */
 typedef struct Search
 {
 	const Plain *plain;
@@ -59,7 +60,7 @@ search_build_index(Plain *plain, const int32 *rows, int count)
 	MemoryContextSwitchTo(old);
 }
 
-/* Set up the search among all rows but those left out. */
+/* Set up the search among all rows that are not left out. */
 void
 search_start(Plain *plain, const bool *left_out)
 {
@@ -187,9 +188,9 @@ position_loss(const Search *search, int32 position)
 	return loss;
 }
 
-/* Add a row to those found; it replaces the most expensive one if there are enough. */
+/* Add a row to the rows found; it replaces the most expensive one if there are enough. */
 static void
-search_offer(Search *search, double loss, int32 row)
+search_add(Search *search, double loss, int32 row)
 {
 	int at = search->count < search->most ? search->count++ : search->count - 1;
 
@@ -214,7 +215,7 @@ search_rows_of_leaf(Search *search, int node)
 		loss = position_loss(search, position);
 		if (loss < search_limit(search) &&
 			wanted_value(search->wanted, loss, plain->space->value_of[plain->tree.row[position]]))
-			search_offer(search, loss, plain->tree.row[position]);
+			search_add(search, loss, plain->tree.row[position]);
 	}
 }
 

@@ -34,7 +34,7 @@ typedef struct Offer
 	int32 row;
 } Offer;
 
-/* Set up the search among all rows but those left out, by row. */
+/* Set up the search among all rows that are not left out; left_out is by row. */
 extern void search_start(Plain *plain, const bool *left_out);
 /* Remove a row from searches. */
 extern void search_remove(Plain *plain, int32 row);
