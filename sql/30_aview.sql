@@ -24,7 +24,8 @@ CREATE TABLE kanon.aview (
     keep_order boolean NOT NULL DEFAULT false,
     settings text[] NOT NULL DEFAULT '{}'
 );
-COMMENT ON COLUMN kanon.aview.maintained IS 'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
+COMMENT ON COLUMN kanon.aview.maintained IS
+    'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
 COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the stored groups were formed';
 COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may not read the source have its rows selected there: those that every row publishes as they are, or also those that some rows hide';
 COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
@@ -164,7 +165,8 @@ CREATE FUNCTION kanon.cell_tree(view regclass, OUT box integer, OUT parent integ
         OUT lo text, OUT hi text, OUT open boolean) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1000 AS 'MODULE_PATHNAME', 'kanon_cell_tree';
 COMMENT ON FUNCTION kanon.cell_tree IS
-    'the boxes of a view by Mondrian, each smaller than its parent in one column: from lo to hi, without hi if it is open; for the view''s owner';
+    'the boxes of a view by Mondrian, each smaller than its parent in one column: from lo to hi, without hi if it '
+    'is open; for the view''s owner';
 CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text, OUT rows bigint)
     RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_uncovered';

@@ -23,7 +23,8 @@ CREATE VIEW kanon.access AS
     FROM kanon.access_grant g
     WHERE (g.role = 0 OR g.role IN (SELECT oid FROM pg_catalog.pg_roles))
         AND (g.view = 0 OR g.view IN (SELECT oid FROM pg_catalog.pg_class));
-COMMENT ON VIEW kanon.access IS 'the roles that may read anonymization views, and for which purpose and recipient; view null: all views';
+COMMENT ON VIEW kanon.access IS
+    'the roles that may read anonymization views, and for which purpose and recipient; view null: all views';
 GRANT SELECT ON kanon.access TO PUBLIC;
 
 CREATE FUNCTION kanon.current_purpose() RETURNS text
@@ -45,7 +46,8 @@ BEGIN
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
-COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS 'the guarantees of an anonymization view (k, l, t), and how it is read';
+COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS
+    'the guarantees of an anonymization view (k, l, t), and how it is read';
 
 -- Return the OID of a role, 0 for public; raise an error if the role does not exist.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid
@@ -63,7 +65,8 @@ BEGIN
     RETURN found;
 END
 $$;
-COMMENT ON FUNCTION kanon.access_role(text) IS 'OID of a role, 0 for public; for kanon.grant_access and kanon.revoke_access';
+COMMENT ON FUNCTION kanon.access_role(text) IS
+    'OID of a role, 0 for public; for kanon.grant_access and kanon.revoke_access';
 
 CREATE FUNCTION kanon.check_access_arguments(role text, purpose text, recipient text, view regclass) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -111,22 +114,26 @@ CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role t
         OUT base_column name, OUT disclose name, OUT retain name, OUT level name) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
 COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
-    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the choices for it';
+    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the '
+    'choices for it';
 CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
         OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
 COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
-    'the profile table of an anonymization view, and the columns by which choices are found there; no row if the view has no profile';
+    'the profile table of an anonymization view, and the columns by which choices are found there; no row if the '
+    'view has no profile';
 
 CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
-COMMENT ON FUNCTION kanon.aview_selects(regclass) IS 'whether the source of an anonymization view leaves out rows of its table';
+COMMENT ON FUNCTION kanon.aview_selects(regclass) IS
+    'whether the source of an anonymization view leaves out rows of its table';
 
 CREATE FUNCTION kanon.why_hidden(view regclass, VARIADIC id text[], OUT "row" bigint, OUT "column" name, OUT shown text,
         OUT reason text, OUT explanation text) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_why_hidden';
 COMMENT ON FUNCTION kanon.why_hidden(regclass, text[]) IS
-    'explains how each column of a data owner''s rows is shown, for the current purpose and recipient; for the view''s owner';
+    'explains how each column of a data owner''s rows is shown, for the current purpose and recipient; for the '
+    'view''s owner';
 
 --
 -- P3P policies, stored as they were stated.
@@ -143,7 +150,8 @@ CREATE TABLE kanon.p3p_statement (
     optional boolean NOT NULL,
     CONSTRAINT p3p_statement_pkey PRIMARY KEY (policy, statement, purpose, recipient, data)
 );
-COMMENT ON TABLE kanon.p3p_statement IS 'statements of imported P3P policies: one row for each purpose, recipient and item of data';
+COMMENT ON TABLE kanon.p3p_statement IS
+    'statements of imported P3P policies: one row for each purpose, recipient and item of data';
 SELECT pg_extension_config_dump('kanon.p3p_statement', '');
 GRANT SELECT ON kanon.p3p_statement TO PUBLIC;
 
@@ -174,7 +182,8 @@ CREATE FUNCTION kanon.p3p_words(part text) RETURNS text[]
         WHEN 'RETENTION' THEN '{no-retention,stated-purpose,legal-requirement,indefinitely,business-practices}'
         WHEN 'STATEMENT' THEN '{PURPOSE,RECIPIENT,RETENTION,CONSEQUENCE}' END
 $$;
-COMMENT ON FUNCTION kanon.p3p_words(text) IS 'the words that P3P 1.0 allows in a part of a statement; for kanon.import_p3p';
+COMMENT ON FUNCTION kanon.p3p_words(text) IS
+    'the words that P3P 1.0 allows in a part of a statement; for kanon.import_p3p';
 
 CREATE TYPE kanon.p3p_import_part AS (policy text, statement integer, part text, name text, required text, optional boolean);
 COMMENT ON TYPE kanon.p3p_import_part IS 'a part of a P3P policy''s statement; for kanon.import_p3p';
@@ -223,7 +232,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.import_p3p(xml) IS
-    'stores the statements of a P3P 1.0 policy in kanon.p3p_statement, replacing those of a policy with the same name; lists the parts that were not imported';
+    'stores the statements of a P3P 1.0 policy in kanon.p3p_statement, replacing those of a policy with the same '
+    'name; lists the parts that were not imported';
 
 --
 -- A view's whole policy, in words.
@@ -295,7 +305,8 @@ BEGIN
     RETURN array_to_string(said, E'\n');
 END
 $$;
-COMMENT ON FUNCTION kanon.policy(regclass) IS 'the whole policy of an anonymization view in words, one sentence per line';
+COMMENT ON FUNCTION kanon.policy(regclass) IS
+    'the whole policy of an anonymization view in words, one sentence per line';
 
 --
 -- Deletion of values whose retention has ended.
@@ -350,4 +361,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION kanon.purge_expired(regclass, boolean) IS
-    'clears values in the base table whose retention has ended for every purpose and recipient (dry_run: only count them)';
+    'clears values in the base table whose retention has ended for every purpose and recipient (dry_run: only count '
+    'them)';

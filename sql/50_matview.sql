@@ -11,7 +11,8 @@ COMMENT ON FUNCTION kanon.keep_groups() IS 'records the changes of a table for a
 CREATE FUNCTION kanon.refresh(view regclass, earlier_answers_may_be_compared boolean DEFAULT false) RETURNS bigint
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_refresh';
 COMMENT ON FUNCTION kanon.refresh(regclass, boolean) IS
-    'brings missed changes into the groups of a materialized anonymization view; with the second argument true, forms new groups, which can be compared with earlier answers';
+    'brings missed changes into the groups of a materialized anonymization view; with the second argument true, '
+    'forms new groups, which can be compared with earlier answers';
 
 CREATE FUNCTION kanon.groups(view regclass, OUT "group" bigint, OUT size bigint, OUT quasi_ids jsonb,
     OUT identifiers jsonb, OUT sensitive jsonb, OUT others jsonb) RETURNS SETOF record
@@ -25,7 +26,8 @@ CREATE FUNCTION kanon.follow_tables(view integer, gone boolean DEFAULT false) RE
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_follow_tables';
 REVOKE EXECUTE ON FUNCTION kanon.follow_tables(integer, boolean) FROM PUBLIC;
 COMMENT ON FUNCTION kanon.follow_tables(integer, boolean) IS
-    'puts the triggers of a materialized anonymization view on the tables that its rows come from, and brings missed changes into its groups';
+    'puts the triggers of a materialized anonymization view on the tables that its rows come from, and brings '
+    'missed changes into its groups';
 
 -- A view that can no longer be read must not prevent changes of tables.
 CREATE FUNCTION kanon.follow_or_warn(view integer, gone boolean) RETURNS void
@@ -37,12 +39,14 @@ EXCEPTION WHEN object_not_in_prerequisite_state OR undefined_object THEN
 END
 $$;
 REVOKE EXECUTE ON FUNCTION kanon.follow_or_warn(integer, boolean) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.follow_or_warn(integer, boolean) IS 'kanon.follow_tables, with a warning instead of an error for a view that can no longer be read';
+COMMENT ON FUNCTION kanon.follow_or_warn(integer, boolean) IS
+    'kanon.follow_tables, with a warning instead of an error for a view that can no longer be read';
 
 CREATE FUNCTION kanon.changes_sources(command pg_ddl_command) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_changes_sources';
 COMMENT ON FUNCTION kanon.changes_sources(pg_ddl_command) IS
-    'whether a command of an event trigger adds or removes partitions or children, enables triggers, or makes a table unlogged';
+    'whether a command of an event trigger adds or removes partitions or children, enables triggers, or makes a '
+    'table unlogged';
 -- Ignore other changes of tables: in a restore they happen before the stored groups have their indexes.
 CREATE FUNCTION kanon.follow_partitions() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -52,7 +56,8 @@ BEGIN
     END IF;
 END
 $$;
-COMMENT ON FUNCTION kanon.follow_partitions() IS 'event trigger: gives new partitions the triggers of materialized anonymization views';
+COMMENT ON FUNCTION kanon.follow_partitions() IS
+    'event trigger: gives new partitions the triggers of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_partitions() FROM PUBLIC;
 CREATE EVENT TRIGGER kanon_follow_partitions ON ddl_command_end
     WHEN TAG IN ('CREATE TABLE', 'ALTER TABLE', 'CREATE FOREIGN TABLE', 'ALTER FOREIGN TABLE', 'CREATE SCHEMA')
@@ -73,7 +78,8 @@ BEGIN
         WHERE t.object_type = 'trigger' AND t.address_names[3] = format('kanon_%s_insert', a.id) AND r.classid = 'pg_class'::regclass AND r.objsubid = 0);
 END
 $$;
-COMMENT ON FUNCTION kanon.follow_dropped() IS 'event trigger: removes rows of dropped partitions from the groups of materialized anonymization views';
+COMMENT ON FUNCTION kanon.follow_dropped() IS
+    'event trigger: removes rows of dropped partitions from the groups of materialized anonymization views';
 REVOKE EXECUTE ON FUNCTION kanon.follow_dropped() FROM PUBLIC;
 -- Its name makes it fire after kanon_forget_dropped_views.
 CREATE EVENT TRIGGER kanon_then_follow_dropped ON sql_drop EXECUTE FUNCTION kanon.follow_dropped();

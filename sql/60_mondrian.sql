@@ -10,7 +10,8 @@ CREATE FUNCTION kanon.mondrian(source text, id text, quasi_ids jsonb, k integer,
         OUT id text, OUT grp integer, OUT box kanon.generalized[]) RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_mondrian';
 COMMENT ON FUNCTION kanon.mondrian IS
-    'k-anonymous groups by Mondrian: cuts at medians, one column after the other (split => ''gain'': the cuts that lose least)';
+    'k-anonymous groups by Mondrian: cuts at medians, one column after the other (split => ''gain'': the cuts that '
+    'lose least)';
 
 CREATE FUNCTION kanon.topdown(source text, id text, quasi_ids jsonb, k integer,
         sensitive text DEFAULT NULL, l integer DEFAULT NULL, seed integer DEFAULT 0,
@@ -40,7 +41,8 @@ CREATE FUNCTION kanon.kja(source text, public text, id text, quasi_ids jsonb, k 
     RETURNS SETOF record
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_kja';
 COMMENT ON FUNCTION kanon.kja IS
-    'k-join-anonymous groups of the source and of public rows (algorithm: mondrian or topdown; method: direct or refinement)';
+    'k-join-anonymous groups of the source and of public rows (algorithm: mondrian or topdown; method: direct or '
+    'refinement)';
 
 CREATE FUNCTION kanon.kja_rows(source text, public text, id text, quasi_ids jsonb, k integer,
         algorithm text, method text, seed integer, sensitive text, l integer,

@@ -37,7 +37,8 @@ CREATE FUNCTION kanon.link_attack(release text, public text, columns text[], mod
     LANGUAGE c STABLE PARALLEL UNSAFE ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_link_attack';
 
 COMMENT ON FUNCTION kanon.uncertain(text, text, text[], float8, text, boolean, text, integer) IS
-    'rows with noise and its spread, such that k rows are expected to fit each published row at least as well as the true row';
+    'rows with noise and its spread, such that k rows are expected to fit each published row at least as well as '
+    'the true row';
 COMMENT ON FUNCTION kanon.expected_anonymity(text, text, text[], text, text) IS
     'how many rows of the source are expected to fit each row of an uncertain release at least as well as the true row';
 COMMENT ON FUNCTION kanon.uncertain_count(text, text, float8[], float8[], float8[], float8[]) IS

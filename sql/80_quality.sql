@@ -12,14 +12,16 @@ CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,
         OUT "precision" float8, OUT recall float8) RETURNS record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_quality';
 COMMENT ON FUNCTION kanon.quality IS
-    'groups, certainty penalty, discernibility and k-deviation of an A-view, and precision and recall of a predicate; for the view''s owner';
+    'groups, certainty penalty, discernibility and k-deviation of an A-view, and precision and recall of a '
+    'predicate; for the view''s owner';
 
 CREATE FUNCTION kanon.k_anonymity(rel regclass, quasi_ids text[], sensitive text DEFAULT NULL,
         OUT rows bigint, OUT classes bigint, OUT k bigint, OUT l_distinct bigint, OUT l_entropy float8, OUT t float8)
     RETURNS record
     LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_k_anonymity';
 COMMENT ON FUNCTION kanon.k_anonymity IS
-    'the smallest class of any relation by some columns, and the least diversity and largest distance of a sensitive column';
+    'the smallest class of any relation by some columns, and the least diversity and largest distance of a '
+    'sensitive column';
 
 CREATE FUNCTION kanon.violations(rel regclass, quasi_ids text[], k integer, OUT class text[], OUT rows bigint)
     RETURNS SETOF record
@@ -31,7 +33,8 @@ CREATE FUNCTION kanon.linkage(view regclass, external regclass, columns text[],
         OUT candidates bigint, OUT people bigint, OUT share float8) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'kanon_linkage';
 COMMENT ON FUNCTION kanon.linkage IS
-    'for each number of candidates, how many rows of an identified table have that many published rows as candidates, by the given columns';
+    'for each number of candidates, how many rows of an identified table have that many published rows as '
+    'candidates, by the given columns';
 
 CREATE FUNCTION kanon.linked_groups(view regclass, external regclass, columns text[],
         OUT rows bigint, OUT population bigint) RETURNS SETOF record
@@ -68,7 +71,8 @@ CREATE AGGREGATE kanon.estimate_count(float8) (
     SFUNC = kanon.estimate_add, STYPE = float8[], INITCOND = '{0,0,0,0,0,0}',
     COMBINEFUNC = kanon.estimate_combine, FINALFUNC = kanon.estimate_final, PARALLEL = SAFE);
 COMMENT ON AGGREGATE kanon.estimate_count(float8) IS
-    'the estimated number of rows that satisfy a condition, from the share of each row that does: kanon.coverage, or a product of coverages';
+    'the estimated number of rows that satisfy a condition, from the share of each row that does: kanon.coverage, '
+    'or a product of coverages';
 
 -- The share of a row that satisfies one condition: a value, or [from, to).
 CREATE FUNCTION kanon.condition_share(relation regclass, "column" text, condition jsonb) RETURNS text

@@ -42,7 +42,8 @@ CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
             THEN 'its name says that it holds free text'
     END
 $$;
-COMMENT ON FUNCTION kanon.looks_identifying IS 'why a column looks identifying by its name or type; null if it does not';
+COMMENT ON FUNCTION kanon.looks_identifying IS
+    'why a column looks identifying by its name or type; null if it does not';
 
 -- The risks of re-identification in groups of these sizes.
 CREATE FUNCTION kanon.audit_risks(sizes bigint[], populations bigint[], threshold float8,
@@ -59,12 +60,14 @@ CREATE FUNCTION kanon.audit_risks(sizes bigint[], populations bigint[], threshol
     WHERE r.prosecutor IS NOT NULL
 $$;
 COMMENT ON FUNCTION kanon.audit_risks IS
-    'prosecutor, journalist and marketer risk of groups of some sizes, given how many people of the population each may refer to';
+    'prosecutor, journalist and marketer risk of groups of some sizes, given how many people of the population each '
+    'may refer to';
 
 -- A finding, the unit of an audit.
 CREATE TYPE kanon.finding AS (topic text, subject text, measure text, value float8, severity text, advice text);
 COMMENT ON TYPE kanon.finding IS
-    'a finding of an audit: the subject, the measure and its value, the severity (ok, info, warning, critical), and advice';
+    'a finding of an audit: the subject, the measure and its value, the severity (ok, info, warning, critical), and '
+    'advice';
 
 -- Say how to change a view.  Stored groups were formed by the old rule.
 CREATE FUNCTION kanon.audit_change(view regclass, change text) RETURNS text
@@ -73,7 +76,8 @@ CREATE FUNCTION kanon.audit_change(view regclass, change text) RETURNS text
         ELSE format('SELECT kanon.alter_anonymization_view(%L, %s);', view::text, change) END
     FROM kanon.aview_guarantee(view) g
 $$;
-COMMENT ON FUNCTION kanon.audit_change IS 'the statement that changes a view as an audit advises, or how to recreate a materialized view';
+COMMENT ON FUNCTION kanon.audit_change IS
+    'the statement that changes a view as an audit advises, or how to recreate a materialized view';
 
 -- The findings that come from rows.
 CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population regclass) RETURNS SETOF kanon.finding
@@ -215,7 +219,8 @@ BEGIN
     END LOOP;
 END
 $$;
-COMMENT ON FUNCTION kanon.audit_columns IS 'the findings of kanon.audit about columns without a role and about sensitive ones';
+COMMENT ON FUNCTION kanon.audit_columns IS
+    'the findings of kanon.audit about columns without a role and about sensitive ones';
 
 -- The findings from the catalog: disabled triggers, and roles that can read the tables without the view.
 CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
