@@ -17,7 +17,7 @@ REFERENCE=/usr/lib/postgresql/15/bin/pg_config
 
 # What the tests read of the tree.
 # shellcheck disable=SC2034 # used by check and check_server
-READ_BY_TESTS=(kanon.control META.json CHANGELOG.md README.md CONTRIBUTING.md SECURITY.md LICENSE debian doc sql demo sql_tests expected)
+READ_BY_TESTS=(kanon.control META.json CHANGELOG.md README.md CONTRIBUTING.md SECURITY.md LICENSE debian doc sql demo bench sql_tests expected)
 
 # Copied into the private installation; the rest of it is links.
 PROGRAMS=(postgres initdb pg_ctl pg_config psql pg_isready createdb dropdb pg_dump pg_dumpall pg_restore pg_basebackup pgbench

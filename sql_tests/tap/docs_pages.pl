@@ -1,4 +1,4 @@
-# Every block of SQL in the pages of the tree's top, sql_tests/ and doc/ runs as it is written, and the files that their
+# Every block of SQL in the pages of the tree's top, bench/, sql_tests/ and doc/ runs as it is written, and the files that their
 # links name exist.
 #
 # The blocks of a page run in order in one session of a database of its own, where the extension is created unless the
@@ -77,7 +77,7 @@ sub check_links
 	return;
 }
 
-my @pages = map { s{^\Q$tree\E/}{}r } sort map { glob("$tree/$_") } qw(*.md sql_tests/*.md doc/*.md);
+my @pages = map { s{^\Q$tree\E/}{}r } sort map { glob("$tree/$_") } qw(*.md bench/*.md sql_tests/*.md doc/*.md);
 for my $path (@pages)
 {
 	run_page($path);
