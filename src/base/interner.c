@@ -49,6 +49,7 @@ interner_is_wanted(const Interner *interner, int32 code)
 {
 	const char *key = interner->records + (Size) code * interner->record_size;
 
+	Assert(code >= 0 && code < interner->count);
 	if (interner->methods)
 		return interner->methods->equal(key, interner->wanted, interner->arg);
 	for (int i = 0; i < interner->key_size; i += sizeof(uint32))

@@ -67,7 +67,7 @@ interner_record(const Interner *interner, int32 code)
 	return interner->records + (Size) code * interner->record_size;
 }
 
-/* Return the key of a code as a Datum, in an interner whose keys are Datums. */
+/* Return the key of a code as a Datum, in an interner of Datums. */
 static inline Datum
 interner_datum(const Interner *interner, int32 code)
 {
@@ -75,7 +75,7 @@ interner_datum(const Interner *interner, int32 code)
 	return *(const Datum *) interner_record(interner, code);
 }
 
-/* Return the key of a code as a string, in an interner whose keys are of type const char *. */
+/* Return the key of a code as a string, in an interner of strings. */
 static inline const char *
 interner_text(const Interner *interner, int32 code)
 {

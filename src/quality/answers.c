@@ -82,7 +82,7 @@ condition_on_view(const AView *aview, const char *predicate)
 	return expression;
 }
 
-/* Return the condition, analyzed over the source's query, whose columns get the names of the view's. */
+/* Return the condition, analyzed over the source's query, with the columns named as in the view. */
 static Node *
 condition_on_source(const AView *aview, const char *predicate)
 {
@@ -186,7 +186,7 @@ ask_view(const Answers *answers)
 	return result;
 }
 
-/* Complete the counts, and free what evaluation needed. */
+/* Complete the counts, and free the state of the evaluation. */
 void
 answers_finish(Answers *answers)
 {

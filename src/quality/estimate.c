@@ -27,10 +27,10 @@ enum State
 {
 	STATE_SUM,		/* of the shares */
 	STATE_VARIANCE, /* of that sum */
-	STATE_SURE,		/* rows whose share is 1 */
-	STATE_POSSIBLE, /* rows whose share is above 0 */
+	STATE_SURE,		/* rows with share 1 */
+	STATE_POSSIBLE, /* rows with a share above 0 */
 	STATE_ROWS,		/* all of them */
-	STATE_UNKNOWN, /* rows whose share cannot be measured */
+	STATE_UNKNOWN, /* rows without a known share */
 	STATE_SIZE
 };
 

@@ -197,7 +197,7 @@ arrange_parts(Parts *parts)
  * Return the distance of a class's distribution of values from that of all rows, if all
  * values are equally far from each other.
  *
- * It is the sum of what the class has in excess: half of all differences.
+ * It is the sum of the positive differences, which is half of all differences.
  */
 static double
 parts_equal_distance(const Parts *parts, const Part *class, int64 count, double rows)

@@ -172,7 +172,7 @@ add_groups(uint64 *cover, const List *groups)
 /*
  * Find the groups that cover each known value of a column.
  *
- * A person whose value is not known may be in any group; a group that shows NULL covers no
+ * A person without a known value may be in any group; a group that shows NULL covers no
  * value.
  */
 static void

@@ -139,7 +139,7 @@ sum_sizes(const Tally *tally, Sizes *sizes)
 		if (fate == FATE_SUPPRESSED)
 			continue;
 		sizes->published += class->rows;
-		/* A row whose owner chose a k below 2 is in no group. */
+		/* A row with a k below 2, chosen by its owner, is in no group. */
 		if (fate == FATE_OPEN && tally->aview->profile)
 			continue;
 		sizes->groups++;

@@ -173,7 +173,7 @@ pairs_read_waiting(Reading *reading)
 	source_end(run);
 }
 
-/* Read the pairs of a view, with the rights of its owner, whose code is in the source. */
+/* Read the pairs of a view, with the rights of its owner, since the source runs the owner's code. */
 void
 pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *arg)
 {

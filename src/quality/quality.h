@@ -48,7 +48,7 @@ typedef struct ShownClass
 {
 	int64 rows;
 	int64 people;
-	int64 raw_classes; /* raw classes whose first row is in it */
+	int64 raw_classes; /* raw classes with their first row in it */
 	int64 raw_alone;   /* of these, classes of a single person */
 	double k;		   /* the sum of k over its rows */
 } ShownClass;
@@ -61,7 +61,7 @@ typedef struct RawClass
 	bool crowd;	  /* it has more than one person */
 } RawClass;
 
-/* Classes of rows, and what they are made of; all in one memory context. */
+/* Classes of rows and the codes of their values; all in one memory context. */
 typedef struct Tally
 {
 	const AView *aview;

@@ -126,7 +126,7 @@ read_diversity_grouping(const char *query)
 	return grouping;
 }
 
-/* Return the number of different values of a group, whose members are sorted. */
+/* Return the number of different values of a group with sorted members. */
 static int
 count_distinct_values(const Member *members, int32 start, int32 end)
 {

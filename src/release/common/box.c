@@ -17,7 +17,7 @@
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
-/* Return the number that prints as a double does, whatever extra_float_digits is. */
+/* Return the number that prints as a double does, independently of extra_float_digits. */
 static Numeric
 exact_number(double value)
 {

@@ -13,7 +13,7 @@
 #include "cluster/points.h"
 #include "release/common/input.h"
 
-/* What to group, as the arguments of the SQL function say. */
+/* The arguments of an SQL function that groups rows. */
 typedef struct GroupingArgs
 {
 	const char *source;		   /* a relation's name or a query */

@@ -218,8 +218,8 @@ source_name(bool further)
 }
 
 /*
- * Return the index of a column in a row type; raise an error if there is none.  role says
- * in the error what the column is for.
+ * Return the index of a column in a row type; raise an error if there is none.  role names
+ * the purpose of the column in the error.
  */
 static int
 find_attribute(TupleDesc desc, const char *name, const char *role, bool further)
@@ -341,7 +341,7 @@ keep_text(Reader *reader, const char *text)
 	return copy;
 }
 
-/* Copy a new word of an interner, whose arg is the reader. */
+/* Copy a new word of an interner; arg is the reader. */
 static void
 copy_word(void *key, void *arg)
 {
@@ -473,7 +473,7 @@ create_words(Reader *reader)
 	return interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &word_methods, reader);
 }
 
-/* Allocate the columns, whose kinds are known now. */
+/* Allocate the columns, now that their kinds are known. */
 static void
 make_columns(Reader *reader)
 {

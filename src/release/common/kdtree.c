@@ -303,7 +303,7 @@ search_improves(Search *search, double distance, int position)
 
 /* Add a row to the nearest rows, if it is one of them. */
 static void
-search_offer(Search *search, double distance, int position)
+kdtree_offer(Search *search, double distance, int position)
 {
 	KdNeighbour candidate = {distance, position};
 	KdNeighbour *slot;
@@ -341,7 +341,7 @@ kdtree_search_leaf(Search *search, int node)
 		for (int i = 0; i < count; i++)
 		{
 			if (!search->removal || !search->removal->gone[first + i])
-				search_offer(search, squares[i], first + i);
+				kdtree_offer(search, squares[i], first + i);
 		}
 	}
 }

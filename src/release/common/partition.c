@@ -41,8 +41,8 @@ partitioning_start(FunctionCallInfo fcinfo, Partitioning *partitioning, bool ord
 	if (args.sensitive && args.l == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" is to be protected, but l is not given", args.sensitive),
-				 errhint("Say how many different values a group needs: l => 2, for example.")));
+				 errmsg("column \"%s\" is sensitive, but l is not given", args.sensitive),
+				 errhint("Give the number of different values that a group needs, for example l => 2.")));
 
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);

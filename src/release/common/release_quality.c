@@ -255,7 +255,7 @@ check_box_type(TupleDesc desc)
 	if (!OidIsValid(type) || strcmp(format_type_be_qualified(type), "kanon.generalized") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("box is of type %s in the release, but has to be of type kanon.generalized[]",
+				 errmsg("box is of type %s in the release, but must be of type kanon.generalized[]",
 						format_type_be(TupleDescAttr(desc, 2)->atttypid))));
 }
 

@@ -97,7 +97,7 @@ add_word_node(WordNodes *nodes, int32 lo, int32 hi, Datum value)
 }
 
 /*
- * Put parents over the nodes of one level; nodes whose parent is the root of the hierarchy
+ * Put parents over the nodes of one level; nodes directly below the root of the hierarchy
  * go below the given root.
  */
 static void

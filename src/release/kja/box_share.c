@@ -114,7 +114,7 @@ range_value_share(Datum value, Range range)
 	text = gen_text(&view, &len);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a range of numbers cannot be asked for where values are words like \"%.*s\"", len, text),
+			 errmsg("a range of numbers cannot be compared with words like \"%.*s\"", len, text),
 			 errhint("Leave the column out of the range: null in lo and hi.")));
 }
 

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(kanon_publish_kja);
 #define KJA_ARGUMENTS 10
 #define ARG_SENSITIVE 9
 
-/* The two tables, and what they are made from. */
+/* The two tables and their source. */
 typedef struct KjaTables
 {
 	char *jat; /* qualified and quoted name */

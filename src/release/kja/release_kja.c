@@ -48,7 +48,7 @@ check_refinement(const GroupingArgs *args, const Points *points)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("k is %d, but the source has only %d rows", args->k, points->nown),
-				 errhint("The method \"direct\" can do with public rows.")));
+				 errhint("The method \"direct\" needs only k rows of the source and the public table together.")));
 }
 
 /* Return the rows of a group. */
