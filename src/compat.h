@@ -18,9 +18,9 @@
 #include "varatt.h"
 #endif
 
-/* PostgreSQL 18 renamed the attribute of functions that do not return, and allows the new one only before them. */
-#if PG_VERSION_NUM >= 180000
-#define pg_attribute_noreturn() __attribute__((noreturn))
+/* PostgreSQL 18's name for the attribute of functions that do not return, which stands before their type. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
 #endif
 
 /* Prepare a set-returning function to fill a tuplestore. */
@@ -317,11 +317,11 @@ typedef struct RangeTblEntry KanonPermission;
 #include "utils/lsyscache.h"
 
 static inline bool
-kanon_sorts(Oid operator)
+kanon_sorts(Oid opno)
 {
 	ListCell *cell;
 
-	foreach (cell, get_op_index_interpretation(operator))
+	foreach (cell, get_op_index_interpretation(opno))
 	{
 		if (get_opfamily_method(((OpIndexInterpretation *) lfirst(cell))->opfamily_id) == BTREE_AM_OID)
 			return true;
@@ -329,7 +329,7 @@ kanon_sorts(Oid operator)
 	return false;
 }
 #else
-#define kanon_sorts(operator) (get_op_btree_interpretation(operator) != NIL)
+#define kanon_sorts(opno) (get_op_btree_interpretation(opno) != NIL)
 #endif
 
 /* PostgreSQL 14 expects every custom path to project, and has no flag for it. */

@@ -325,7 +325,7 @@ expect_counted_rows(AnonymizeFirst *rows)
 }
 
 /* Raise the error for a source that gives other rows in its second reading. */
-static void pg_attribute_noreturn()
+static pg_noreturn void
 refuse_changed_source(void)
 {
 	ereport(ERROR,

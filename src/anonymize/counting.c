@@ -348,7 +348,7 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 	Query *groups = keep ? NULL : ask_for_groups(anonymizer, &grouped);
 	Counting counting = {
 		.anonymizer = anonymizer,
-		.layout = groups ? &grouped : keep ? &anonymizer->published : &anonymizer->counted,
+		.layout = groups ? &grouped : (keep ? &anonymizer->published : &anonymizer->counted),
 		.histogram = histogram_create(anonymizer->recoder, true),
 		.keep = keep,
 		.groups = groups,

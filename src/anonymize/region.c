@@ -54,10 +54,10 @@ region_kind(Oid type)
 
 /* Return the comparison of a column with a value, by an operator of pg_catalog. */
 static Node *
-compare_column(Node *column, const char *operator, Node *value)
+compare_column(Node *column, const char *name, Node *value)
 {
 	ParseState *pstate = make_parsestate(NULL);
-	Node *result = (Node *) make_op(pstate, list_make2(makeString("pg_catalog"), makeString(pstrdup(operator))),
+	Node *result = (Node *) make_op(pstate, list_make2(makeString("pg_catalog"), makeString(pstrdup(name))),
 									column, value, NULL, -1);
 
 	assign_expr_collations(pstate, result);
@@ -72,14 +72,14 @@ compare_column(Node *column, const char *operator, Node *value)
 static Node *
 equals(const AViewColumn *column, Node *var, Node *value)
 {
-	Oid operator;
+	Oid opno;
 
 	if (region_kind(column->source_type) != TYPEKIND_OTHER)
 		return compare_column(var, "=", value);
-	operator = lookup_type_cache(column->source_type, TYPECACHE_EQ_OPR)->eq_opr;
-	if (!OidIsValid(operator))
+	opno = lookup_type_cache(column->source_type, TYPECACHE_EQ_OPR)->eq_opr;
+	if (!OidIsValid(opno))
 		return NULL;
-	return (Node *) make_opclause(operator, BOOLOID, false, (Expr *) var, (Expr *) value, InvalidOid,
+	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) var, (Expr *) value, InvalidOid,
 								  column->source_collation);
 }
 
@@ -100,7 +100,7 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 	double value;
 
 	if (GEN_IS_NUMBER(view))
-		number = view->kind == GEN_INT ? int64_to_numeric(whole) : upper ? view->nhi : view->nlo;
+		number = view->kind == GEN_INT ? int64_to_numeric(whole) : (upper ? view->nhi : view->nlo);
 	switch (region_kind(column->source_type))
 	{
 		case TYPEKIND_INTEGER:

@@ -153,7 +153,7 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
 	column = &aview->columns[attnum - 1];
-	column->role = strcmp(role, "id") == 0 ? ROLE_ID : strcmp(role, "quasi") == 0 ? ROLE_QUASI : ROLE_SENSITIVE;
+	column->role = strcmp(role, "id") == 0 ? ROLE_ID : (strcmp(role, "quasi") == 0 ? ROLE_QUASI : ROLE_SENSITIVE);
 	column->dgh_name = isnull ? NULL : TextDatumGetCString(dgh);
 	column->generalized = column->role == ROLE_QUASI || (column->role == ROLE_SENSITIVE && !isnull);
 }

@@ -8,7 +8,10 @@
 #include "commands/trigger.h"
 #include "fmgr.h"
 
-/* Let the OIDs that the functions below have found be forgotten when they change; called once when the library is loaded. */
+/*
+ * Let the OIDs that the functions below have found be forgotten when they change; called once when the library
+ * is loaded.
+ */
 extern void extension_init(void);
 
 /* Return the OID of the schema kanon; InvalidOid if there is none and that is all right. */

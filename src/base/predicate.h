@@ -14,6 +14,6 @@
 extern Node *predicate_analyze(const char *predicate, ParseState *state, ParseNamespaceItem *item);
 
 /* Raise the error for a predicate that breaks a rule, which is a sentence. */
-extern void predicate_error(const char *predicate, const char *rule) pg_attribute_noreturn();
+extern pg_noreturn void predicate_error(const char *predicate, const char *rule);
 
 #endif

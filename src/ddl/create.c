@@ -46,7 +46,7 @@ PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
-static void pg_attribute_noreturn()
+static pg_noreturn void
 bad_argument(const char *name, const char *value, const char *rule)
 {
 	ereport(ERROR,
@@ -54,7 +54,7 @@ bad_argument(const char *name, const char *value, const char *rule)
 			 errmsg("%s is %s, but it must be %s", name, value, rule)));
 }
 
-static void pg_attribute_noreturn()
+static pg_noreturn void
 not_yet(const char *name)
 {
 	ereport(ERROR,
@@ -98,7 +98,7 @@ check_block_size(int block_size)
 }
 
 /* l, t and block_size would guarantee nothing, in silence, without the columns that they are about. */
-static void pg_attribute_noreturn()
+static pg_noreturn void
 missing_column(const char *argument, const char *role)
 {
 	ereport(ERROR,
@@ -288,7 +288,7 @@ create_view(RangeVar *name, int32 id, const char *query, TupleDesc desc, ColumnR
 static const char *
 role_name(ColumnRole role)
 {
-	return role == ROLE_ID ? "id" : role == ROLE_QUASI ? "quasi" : "sensitive";
+	return role == ROLE_ID ? "id" : (role == ROLE_QUASI ? "quasi" : "sensitive");
 }
 
 /* Keeps others from dropping a hierarchy before they see that it is used. */

@@ -175,9 +175,8 @@ kanon_language_inline(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-static void
-pg_attribute_noreturn()
-	no_functions(void)
+static pg_noreturn void
+no_functions(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

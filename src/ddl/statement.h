@@ -82,7 +82,7 @@ extern List *statement_parse(const ErrorText *text);
 /* statement_lex.l */
 extern void statement_scanner_start(StatementParser *parser);
 extern void statement_scanner_end(StatementParser *parser);
-extern void statement_error(StatementParser *parser, const char *message, const char *hint) pg_attribute_noreturn();
+extern pg_noreturn void statement_error(StatementParser *parser, const char *message, const char *hint);
 
 /* statement_query.c */
 extern bool statement_word_is(const char *word, int length, const char *keyword);

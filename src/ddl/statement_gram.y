@@ -366,7 +366,7 @@ make_column(char *name, char *dgh, int location)
 	return column;
 }
 
-static void pg_attribute_noreturn()
+static pg_noreturn void
 out_of_range(StatementParser *parser, const char *text, int location)
 {
 	ereport(ERROR,

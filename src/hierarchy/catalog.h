@@ -45,7 +45,7 @@ extern HeapTuple dgh_fetch_row(const char *name, int32 id, Snapshot snapshot);
 extern int32 dgh_row_id(HeapTuple row);
 extern int32 dgh_row_generation(HeapTuple row);
 extern char **dgh_leaf_order(HeapTuple row, int *count);
-extern void dgh_missing(const char *name) pg_attribute_noreturn();
+extern pg_noreturn void dgh_missing(const char *name);
 extern DghKind dgh_kind_of(const char *name);
 extern Dgh *dgh_load(HeapTuple row, Snapshot snapshot);
 

@@ -35,10 +35,8 @@ typedef struct Asked
 	const GenView *view;
 } Asked;
 
-static void coverage_not_comparable(const GenView *view, const GenView *argument) pg_attribute_noreturn();
-
 /* Raise the error that an argument is no number, or no date, and the value is one. */
-static void
+static pg_noreturn void
 coverage_not_comparable(const GenView *view, const GenView *argument)
 {
 	int len;

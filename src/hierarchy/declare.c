@@ -44,10 +44,8 @@ static const struct
 	[DGH_PREFIX] = {"prefix", &dgh_prefix_methods},
 };
 
-static void declare_error(const Dgh *dgh, const char *rule) pg_attribute_noreturn();
-
 /* Raise the error that a definition breaks a rule. */
-static void
+static pg_noreturn void
 declare_error(const Dgh *dgh, const char *rule)
 {
 	ereport(ERROR,

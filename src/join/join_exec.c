@@ -259,7 +259,10 @@ is_pair(AvlikeJoinState *state)
 	return result;
 }
 
-/* Show the next inner row that is joined with the outer row, and note that both have a partner; return false after the last. */
+/*
+ * Show the next inner row that is joined with the outer row, and note that both have a partner; return false
+ * after the last.
+ */
 static bool
 next_partner(AvlikeJoinState *state)
 {

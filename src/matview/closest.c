@@ -247,7 +247,10 @@ closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor, i
 	search_side(&search, index, false);
 	search_side(&search, index, true);
 	index_close(index, AccessShareLock);
-	/* Where it asks for more than there are it waits among those around it: they need not change for somebody who is not shown. */
+	/*
+	 * Where it asks for more than there are it waits among those around it: they need not change for somebody
+	 * who is not shown.
+	 */
 	if (search.best == NULL && covering)
 		return (Place){covering, covering->step};
 	return (Place){search.best, search.best_step};

@@ -343,7 +343,10 @@ create_triggers(int32 id, Oid table)
 	SPI_finish();
 }
 
-/* Rows that replication brings are rows, too.  This fires follow_tables, for which no trigger must be missing by now. */
+/*
+ * Rows that replication brings are rows, too.  This fires follow_tables, for which no trigger must be missing by
+ * now.
+ */
 static void
 enable_triggers(int32 id, Oid table)
 {

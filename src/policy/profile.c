@@ -8,7 +8,7 @@
 
 #include "utils/builtins.h"
 
-static void pg_attribute_noreturn()
+static pg_noreturn void
 bad_profile(const char *what, const char *rule)
 {
 	ereport(ERROR,

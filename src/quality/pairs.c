@@ -56,7 +56,7 @@ pair_add_raw(const AView *aview, const AnonymizeFirst *rows, const Anonymizer *a
 		pair->values[aview->ncolumns + i] = slot->tts_values[place];
 		pair->nulls[aview->ncolumns + i] = slot->tts_isnull[place];
 	}
-	pair->fate = cell == NULL ? FATE_OPEN : cell->suppressed ? FATE_SUPPRESSED : FATE_GROUP;
+	pair->fate = cell == NULL ? FATE_OPEN : (cell->suppressed ? FATE_SUPPRESSED : FATE_GROUP);
 	pair->k = anonymizer_recoder(anonymizer)->personal ? anonymizer_row(anonymizer)->k : aview->k;
 }
 

@@ -274,17 +274,17 @@ compares_silently(Oid type)
  * certain values only would tell by the error that it has met one.
  */
 static bool
-is_builtin_comparison(int rti, Oid operator, Oid function, List *args)
+is_builtin_comparison(int rti, Oid opno, Oid function, List *args)
 {
 	Node *column = linitial(args);
 	Node *value = list_length(args) == 2 ? lsecond(args) : NULL;
 	Oid left;
 	Oid right;
 
-	if (value == NULL || function >= FirstNormalObjectId || !kanon_sorts(operator))
+	if (value == NULL || function >= FirstNormalObjectId || !kanon_sorts(opno))
 		return false;
 	Assert(OidIsValid(function));
-	op_input_types(operator, &left, &right);
+	op_input_types(opno, &left, &right);
 	if (!compares_silently(left) || !compares_silently(right))
 		return false;
 	if (!mentions(rti, column))

@@ -195,7 +195,10 @@ plan_selected(ViewPaths *paths, List *on_source)
 	return source_plan(paths->aview, source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
 }
 
-/* Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a function. */
+/*
+ * Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a
+ * function.
+ */
 static void
 ask_source(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
 {

@@ -75,7 +75,10 @@ typedef struct Readers
 	bool other; /* true if a relation is read with the rights of another role than the owner */
 } Readers;
 
-/* Collect the readers of a query.  The relations that a view names are read by the view's owner, and are not looked at. */
+/*
+ * Collect the readers of a query.  The relations that a view names are read by the view's owner, and are not
+ * looked at.
+ */
 static bool
 find_readers(Node *node, void *arg)
 {

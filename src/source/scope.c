@@ -63,7 +63,7 @@ error_is_discreet(int sqlstate)
 }
 
 /* Report an error of the source, which may quote a raw value: to the log as it is, to the client without its text. */
-static void pg_attribute_noreturn()
+static pg_noreturn void
 hide_error(ErrorData *error)
 {
 	ereport(LOG_SERVER_ONLY,

@@ -33,6 +33,6 @@ extern void source_scope_leave(SourceScope *scope);
  * scope the text of an error that may quote a value goes to the log, and another one is
  * raised.  `caller` is the memory context in which the error was caught.
  */
-extern void source_scope_error(SourceScope *scope, MemoryContext caller) pg_attribute_noreturn();
+extern pg_noreturn void source_scope_error(SourceScope *scope, MemoryContext caller);
 
 #endif

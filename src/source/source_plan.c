@@ -35,7 +35,10 @@ plan_in_scope(Query *query, bool parallel, ParamListInfo params)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a rule turns the source of an anonymization view into several queries")));
-	/* pg_plan_query() would print the plan, with raw values in its conditions, for a caller who sets debug_print_plan. */
+	/*
+	 * pg_plan_query() would print the plan, with raw values in its conditions, for a caller who sets
+	 * debug_print_plan.
+	 */
 	query = linitial_node(Query, rewritten);
 	if (citus)
 		citus_hush();

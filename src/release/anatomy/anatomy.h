@@ -32,7 +32,7 @@ extern Microdata *microdata_read(const char *query, const char *id, const char *
 /* Return the rows of a source in an order that depends on their identifiers alone. */
 extern int32 *microdata_order(const ReleaseSource *source);
 /* Raise the error for a missing sensitive value; id, of its row, may be NULL. */
-extern void microdata_null(const char *sensitive, const char *id) pg_attribute_noreturn();
+extern pg_noreturn void microdata_null(const char *sensitive, const char *id);
 
 /*
  * buckets.c: put each row into a group, numbered from 1, of at least l rows with

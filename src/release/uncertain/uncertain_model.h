@@ -43,7 +43,10 @@ typedef struct NoiseModel
 	 * by the logarithm of the spread.
 	 */
 	double (*sum)(const double *shapes, int count, int width, double spread, double *slope);
-	/* The same where shapes are distances and each stands for a number of rows, not necessarily whole; null: they are not. */
+	/*
+	 * The same where shapes are distances and each stands for a number of rows, not necessarily whole; null:
+	 * they are not.
+	 */
 	double (*weighted)(const double *distances, const double *rows, int count, double spread, double *slope);
 	double (*exact)(const double *shapes, int count, int width, double spread);
 	double excess;

@@ -42,7 +42,10 @@
  */
 #define RING_BITS 8
 #define RINGS_PER_OCTAVE (1 << RING_BITS)
-/* From this share of the first reach, as a power of two in u, to as far beyond it: rows there have to be told apart, too. */
+/*
+ * From this share of the first reach, as a power of two in u, to as far beyond it: rows there have to be told
+ * apart, too.
+ */
 #define OCTAVES_WITHIN 10
 #define OCTAVES_BEYOND 5
 #define NRINGS ((OCTAVES_WITHIN + OCTAVES_BEYOND) * RINGS_PER_OCTAVE)
