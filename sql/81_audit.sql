@@ -25,21 +25,21 @@ CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
         WHEN type IN ('uuid'::regtype, 'inet'::regtype, 'cidr'::regtype, 'macaddr'::regtype, 'macaddr8'::regtype)
             THEN format('its type %s usually identifies a device or a record', type)
         WHEN name ~* '(^|_)(first|last|full|sur|family|given|user|nick)?_?names?($|_|\d)|surname|firstname|lastname|username'
-            THEN 'its name says that it holds names'
+            THEN 'its name suggests names of people'
         WHEN name ~* 'e?_?mail|phone|(^|_)tel($|_)|mobile|fax($|_)|url|website'
-            THEN 'its name says that it holds contact details'
+            THEN 'its name suggests contact details'
         WHEN name ~* 'ssn|social_?sec|passport|licen[cs]e|plate|iban|account|card_?n|insur.*(no|num|id)|(^|_)(mrn|nhs|svnr|nif|cpf)($|_)|tax_?id'
-            THEN 'its name says that it holds numbers given to people'
+            THEN 'its name suggests numbers that identify people'
         WHEN name ~* '(^|_)(id|uid|guid|key|code)$|patient_?(id|no|num)|record_?(id|no|num)|case_?(id|no|num)|serial'
-            THEN 'its name says that it identifies records'
+            THEN 'its name suggests that it identifies records'
         WHEN name ~* 'birth|(^|_)dob($|_)|born|death|admission|discharge'
-            THEN 'its name says that it holds dates in people''s lives'
+            THEN 'its name suggests dates in people''s lives'
         WHEN name ~* 'zip|postal|post_?code|street|address|city|town|village|(^|_)(lat|lon|lng|geo)|latitude|longitude|location'
-            THEN 'its name says where people are'
+            THEN 'its name suggests places where people live or stay'
         WHEN name ~* '(^|_)(sex|gender|age|race|ethnic\w*|nationality|religion|occupation|profession|employer|marital\w*)($|_)'
-            THEN 'its name says that others may know its values'
+            THEN 'its name suggests facts that others may know'
         WHEN name ~* 'note|comment|remark|description|free_?text|anamnesis'
-            THEN 'its name says that it holds free text'
+            THEN 'its name suggests free text'
     END
 $$;
 COMMENT ON FUNCTION kanon.looks_identifying IS

@@ -1,5 +1,5 @@
-# Every block of SQL in the pages of the tree's top, bench/, sql_tests/ and doc/ runs as it is written, and the files that their
-# links name exist.
+# Every block of SQL in the pages of the tree's top, bench/, sql_tests/ and doc/ runs as it is written, and the files
+# that their links name exist.
 #
 # The blocks of a page run in order in one session of a database of its own, where the extension is created unless the
 # page does it. Roles that a page creates are dropped after it.
