@@ -33,7 +33,6 @@
 #include "recode/recode.h"
 #include "source/layout.h"
 
-
 /* The hash of a missing identifier: all rows without one are of one unknown individual. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
@@ -462,7 +461,6 @@ anonymizer_groups(const Anonymizer *anonymizer)
 {
 	return anonymizer->row.k > 1;
 }
-
 
 /* Return the cell in which the row just read is published, or NULL if its class is unknown. */
 Cell *

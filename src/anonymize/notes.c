@@ -27,11 +27,11 @@ struct Notes
 {
 	Anonymizer *anonymizer;
 	const RowLayout *noted; /* anonymizer->published */
-	int ncolumns;	/* of a note, without the class, which comes behind them */
-	int *from;		/* by column: its place in a row that is read */
-	Datum *values;	/* work space: a note */
+	int ncolumns;			/* of a note, without the class, which comes behind them */
+	int *from;				/* by column: its place in a row that is read */
+	Datum *values;			/* work space: a note */
 	bool *nulls;
-	TupleDesc desc; /* of a note */
+	TupleDesc desc;			/* of a note */
 	Tuplestorestate *store; /* the notes in order; NULL: they are shuffled */
 	TupleTableSlot *slot;	/* for notes of the store */
 	Shuffle *shuffle;		/* the notes in no order; NULL: they are in the store */

@@ -37,13 +37,13 @@ typedef struct RowRequest
 {
 	AView *aview;
 	const Bitmapset *wanted; /* columns of the view to be filled in, numbered from 0 */
-	List *conditions;  /* on the source, or on stored rows; values that are not constant are parameters */
-	List *asked;	   /* columns with which AVLIKE compares the last parameters; stored groups only */
+	List *conditions;		 /* on the source, or on stored rows; values that are not constant are parameters */
+	List *asked;			 /* columns with which AVLIKE compares the last parameters; stored groups only */
 	Snapshot snapshot;
 	RowWitness witness; /* only groups with a witness are given; NULL: all groups */
 	void *witness_arg;
-	bool probe; /* the conditions select witnesses, and their whole groups are wanted; select first only */
-	bool raw;	/* the columns as they are are wanted, too; stored groups only */
+	bool probe;		 /* the conditions select witnesses, and their whole groups are wanted; select first only */
+	bool raw;		 /* the columns as they are are wanted, too; stored groups only */
 	bool keep_order; /* the rows may come in the source's order: the caller may see it */
 } RowRequest;
 

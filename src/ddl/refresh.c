@@ -34,29 +34,21 @@ forget_groups(AView *aview)
 	CommandCounterIncrement();
 }
 
-static void
-count_changes(Keeper *keeper, void *arg)
-{
-	*(int64 *) arg = matview_reconcile(keeper);
-}
-
 /* refresh(view, earlier_answers_may_be_compared) */
 Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
 	AView *aview = matview_load_owned(PG_GETARG_OID(0));
-	int64 changes = 0;
 
-	if (pending_has(aview->id))
+	if (matview_has_pending(aview->id))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("anonymization view \"%s\" cannot be refreshed in a transaction that has changed its source",
 						get_rel_name(aview->view)),
 				 errhint("Commit first.")));
 	matview_warn_of_triggers(aview);
-	keeper_lock(aview->id);
+	matview_lock(aview->id);
 	if (PG_GETARG_BOOL(1))
 		forget_groups(aview);
-	keeper_work(aview->id, count_changes, &changes);
-	PG_RETURN_INT64(changes);
+	PG_RETURN_INT64(matview_reconcile(aview->id));
 }

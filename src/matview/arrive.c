@@ -5,13 +5,13 @@
  * Rows that come together, in one transaction, may be enough to form groups of
  * their own: they are recoded as the rows of a logical view are.  A row takes part
  * in such a group only if it is narrower than the stored group that covers the
- * row already.  All other rows go, one by one, to the closest group.  While there
- * is no group at all, rows wait; so do those that ask for more company than any
- * group near them has, until others wait with them.
+ * row already.  All other rows go, one by one, to the closest group.  A row waits
+ * while there is no group at all, or as long as no group near it has as many members
+ * as the row asks for.  Rows that wait may form a group later, with others that wait.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/arrive.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
@@ -25,41 +25,45 @@
 
 #include "anonymize/anonymizer.h"
 #include "aview/aview.h"
+#include "matview/closest.h"
+#include "matview/keeper.h"
+#include "matview/tables.h"
 #include "recode/histogram.h"
 #include "recode/recode.h"
 
-/* A cell that arriving rows agree in. */
+/* A cell of arriving rows. */
 typedef struct CellEntry
 {
 	Cell *cell;
-	int64 staying;
-	int64 leaving; /* to a narrower group that is there already */
-	bool formed;
-	int64 group;
+	int64 staying; /* rows that may form a group */
+	int64 leaving; /* rows for a narrower group that is stored already */
+	bool formed;   /* the group is stored */
+	int64 group;   /* its number */
 } CellEntry;
 
+/* The rows that arrive, and the row at hand. */
 typedef struct Arrival
 {
 	Stored *stored;
 	Keeper *keeper;
-	Tuplestorestate *rows;
+	Tuplestorestate *rows;	/* the caller's, or rows that are left of them */
 	TupleTableSlot *slot;	/* a floor and a row */
 	TupleTableSlot *source; /* the row */
 	int floor;
-	bool shown; /* may the row be published at all? */
-	uint8 *key;
+	bool shown; /* the row may be published: its owner has chosen a k, or the view has one */
+	uint8 *key; /* of the row, as far as it has been asked for */
 	MemoryContext context;
 	MemoryContext work; /* reset after each row */
-	bool any;			/* there are groups */
-	int64 waiting;		/* rows that found none */
+	bool any;			/* there are groups that rows may join */
+	int64 waiting;		/* rows that have found no group */
 
 	/* Forming groups. */
 	int max_floor; /* of rows that take part */
-	HTAB *cells;
-	bool *leaves; /* per row that takes part */
+	HTAB *cells;   /* CellEntry by Cell */
+	bool *leaves;  /* by row, in order: a narrower group is stored already */
 } Arrival;
 
-/* Takes a stored row apart: its floor, its values, its codes, its key. */
+/* Read the row in the slot: its floor, its values and its codes. */
 static void
 read_arrival(Arrival *arrival)
 {
@@ -75,6 +79,7 @@ read_arrival(Arrival *arrival)
 	arrival->shown = anonymizer_read(keeper->anonymizer, keeper->layout, arrival->source, true);
 }
 
+/* Read the next row; return false after the last. */
 static bool
 next_arrival(Arrival *arrival)
 {
@@ -83,7 +88,7 @@ next_arrival(Arrival *arrival)
 
 	MemoryContextReset(arrival->work);
 	CHECK_FOR_INTERRUPTS();
-	/* A row that was on disk belongs to the slot. */
+	/* A row that comes from disk is owned by the slot, and must outlive the reset of work. */
 	old = MemoryContextSwitchTo(arrival->context);
 	found = tuplestore_gettupleslot(arrival->rows, true, false, arrival->slot);
 	MemoryContextSwitchTo(old);
@@ -92,60 +97,68 @@ next_arrival(Arrival *arrival)
 	return found;
 }
 
+/* Return the codes of the row at hand. */
 static const int32 *
-codes_of(const Arrival *arrival)
+arrival_codes(const Arrival *arrival)
 {
 	return anonymizer_row(arrival->keeper->anonymizer)->codes;
 }
 
+/* Store the row at hand as a member of a group, or as waiting (group 0). */
 static void
-insert_member(Arrival *arrival, int64 group)
+insert_arrival(Arrival *arrival, int64 group)
 {
-	stored_insert_member(arrival->stored, group, arrival->floor, arrival->source->tts_values, arrival->source->tts_isnull);
+	stored_insert_member(arrival->stored, group, arrival->floor, arrival->source->tts_values,
+						 arrival->source->tts_isnull);
 }
 
-/* Does its owner ask for no company?  What was published in a group stays in one. */
+/*
+ * Return true if the row at hand is published alone: its owner asks for a k below 2.  A row
+ * that was published in a group once stays in one.
+ */
 static bool
 stays_alone(const Arrival *arrival)
 {
-	return arrival->shown && arrival->floor == 0 && !anonymizer_groups(arrival->keeper->anonymizer) && arrival->keeper->chain_holds;
+	return arrival->shown && arrival->floor == 0 && !anonymizer_groups(arrival->keeper->anonymizer) &&
+		   arrival->keeper->chain_holds;
 }
 
-/* The closest group takes the row; null if there is none. */
+/* Let the row at hand join the closest group, and return that group; NULL: there is none. */
 static StoredGroup *
-join_group(Arrival *arrival)
+join_closest_group(Arrival *arrival)
 {
 	Stored *stored = arrival->stored;
 	int k = arrival->keeper->personal ? anonymizer_row(arrival->keeper->anonymizer)->k : 0;
 	Place place = {0};
 
-	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
+	keeper_key(arrival->keeper, arrival_codes(arrival), arrival->key);
 	if (arrival->any)
-		place = closest_group(stored, codes_of(arrival), arrival->key, arrival->floor, k);
+		place = closest_group(stored, arrival_codes(arrival), arrival->key, arrival->floor, k);
 	if (place.group)
 	{
+		Assert(place.step >= place.group->step && place.group->key != NULL);
 		if (place.step > place.group->step)
-			stored_raise_group(stored, place.group, codes_of(arrival), place.step, arrival->key);
+			stored_raise_group(stored, place.group, arrival_codes(arrival), place.step, arrival->key);
 		stored_resize_group(stored, place.group, place.group->members + 1, false);
 	}
 	return place.group;
 }
 
-/* The row goes to a group, or waits. */
+/* Store the row at hand in a group, or let it wait. */
 static void
-place_row(Arrival *arrival)
+place_arrival(Arrival *arrival)
 {
 	StoredGroup *group = NULL;
 
 	if (stays_alone(arrival))
-		group = stored_new_group(arrival->stored, codes_of(arrival), 0, NULL, 1);
+		group = stored_new_group(arrival->stored, arrival_codes(arrival), 0, NULL, 1);
 	else if (arrival->shown)
-		group = join_group(arrival);
-	insert_member(arrival, group ? group->id : 0);
+		group = join_closest_group(arrival);
+	insert_arrival(arrival, group ? group->id : 0);
 	arrival->waiting += group == NULL;
 }
 
-/* Recodes the rows up to the greatest floor that takes part, among themselves. */
+/* Recode the rows up to the greatest floor that takes part, among themselves. */
 static void
 recode_rows(Arrival *arrival)
 {
@@ -169,6 +182,7 @@ recode_rows(Arrival *arrival)
 	anonymizer_set_classes(anonymizer, histogram);
 }
 
+/* Return the entry of the row's cell; NULL: the row takes no part, or its cell is suppressed. */
 static CellEntry *
 entry_of(Arrival *arrival, bool *found)
 {
@@ -185,7 +199,7 @@ entry_of(Arrival *arrival, bool *found)
 	return entry;
 }
 
-/* Is the row covered by a stored group that is as narrow as the new one would be? */
+/* Return true if a stored group that covers the row at hand is narrower than a new group of a cell would be. */
 static bool
 has_better(Arrival *arrival, const Cell *cell)
 {
@@ -194,13 +208,14 @@ has_better(Arrival *arrival, const Cell *cell)
 
 	if (!arrival->any)
 		return false;
-	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
-	covering = covering_group(arrival->stored, codes_of(arrival), arrival->key, nsteps - arrival->floor);
+	keeper_key(arrival->keeper, arrival_codes(arrival), arrival->key);
+	covering = covering_group(arrival->stored, arrival_codes(arrival), arrival->key, nsteps - arrival->floor);
 	return covering && covering->step < cell->step;
 }
 
+/* Count the rows of each cell that may form a group, and the rows that have a narrower one already. */
 static void
-count_cells(Arrival *arrival)
+count_arriving_cells(Arrival *arrival)
 {
 	HASHCTL control = {.keysize = sizeof(Cell *), .entrysize = sizeof(CellEntry), .hcxt = CurrentMemoryContext};
 	int64 row = 0;
@@ -225,7 +240,10 @@ count_cells(Arrival *arrival)
 	MemoryContextSwitchTo(old);
 }
 
-/* Are there enough rows left for a group of their own? */
+/*
+ * Return true if the rows of a cell that are left satisfy the privacy predicate as far as can
+ * be told from their number: always if all are left.
+ */
 static bool
 can_form(const Arrival *arrival, const CellEntry *entry)
 {
@@ -234,7 +252,7 @@ can_form(const Arrival *arrival, const CellEntry *entry)
 	return entry->leaving == 0 || (!recoder->personal && recoder->nsensitive == 0 && entry->staying >= recoder->k);
 }
 
-/* The group of a cell: the stored one, if there is one, or a new one. */
+/* Return the number of the group of a cell: the stored group of just this cell, or else a new one. */
 static int64
 group_of_cell(Arrival *arrival, CellEntry *entry)
 {
@@ -243,30 +261,33 @@ group_of_cell(Arrival *arrival, CellEntry *entry)
 
 	if (entry->formed)
 		return entry->group;
-	keeper_key(arrival->keeper, codes_of(arrival), arrival->key);
+	keeper_key(arrival->keeper, arrival_codes(arrival), arrival->key);
 	if (arrival->any)
-		group = covering_group(arrival->stored, codes_of(arrival), arrival->key, arrival->keeper->recoder->nsteps - step);
+		group = covering_group(arrival->stored, arrival_codes(arrival), arrival->key,
+							   arrival->keeper->recoder->nsteps - step);
 	if (group && group->step == step)
 		stored_resize_group(arrival->stored, group, group->members + entry->staying, false);
 	else
-		group = stored_new_group(arrival->stored, codes_of(arrival), step, arrival->key, entry->staying);
+		group = stored_new_group(arrival->stored, arrival_codes(arrival), step, arrival->key, entry->staying);
 	entry->formed = true;
 	entry->group = group->id;
 	return group->id;
 }
 
-/* Groups from the rows alone; returns the rows that are left. */
+/* Form groups of the rows alone; return the rows that are left, in a new tuplestore. */
 static Tuplestorestate *
 form_groups(Arrival *arrival)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving groups", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon arriving groups",
+												  ALLOCSET_DEFAULT_SIZES);
 	Tuplestorestate *left = tuplestore_begin_heap(false, false, work_mem);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	bool formed = false;
 	int64 row = 0;
 
+	Assert(arrival->keeper->chain_holds);
 	recode_rows(arrival);
-	count_cells(arrival);
+	count_arriving_cells(arrival);
 	MemoryContextSwitchTo(arrival->work);
 	tuplestore_rescan(arrival->rows);
 	for (; next_arrival(arrival); row++)
@@ -276,7 +297,7 @@ form_groups(Arrival *arrival)
 
 		if (entry && !arrival->leaves[row] && can_form(arrival, entry))
 		{
-			insert_member(arrival, group_of_cell(arrival, entry));
+			insert_arrival(arrival, group_of_cell(arrival, entry));
 			formed = true;
 		}
 		else
@@ -290,12 +311,14 @@ form_groups(Arrival *arrival)
 	return left;
 }
 
+/* The rows that wait. */
 typedef struct Waiting
 {
 	Arrival *arrival;
 	List *found; /* copies of members */
 } Waiting;
 
+/* Add a copy of a row that waits: a MemberVisitor. */
 static bool
 collect_waiting(void *arg, HeapTuple member)
 {
@@ -305,7 +328,7 @@ collect_waiting(void *arg, HeapTuple member)
 	return true;
 }
 
-/* All that wait come again. */
+/* Let all rows that wait arrive once more. */
 static void
 recall_waiting(Arrival *arrival)
 {
@@ -328,7 +351,7 @@ recall_waiting(Arrival *arrival)
 		CommandCounterIncrement();
 }
 
-/* The greatest floor among rows, and how many have none. */
+/* Set the greatest floor of the rows, and the number of rows without one. */
 static void
 survey_floors(Arrival *arrival, int *greatest, int64 *free)
 {
@@ -342,7 +365,10 @@ survey_floors(Arrival *arrival, int *greatest, int64 *free)
 	}
 }
 
-/* Groups of new rows; and, where there is none at all, of rows that were published once. */
+/*
+ * Form groups of new rows; and, where there is no group at all, of all rows, also those that
+ * were published once.
+ */
 static void
 form_while_possible(Arrival *arrival)
 {
@@ -368,6 +394,7 @@ form_while_possible(Arrival *arrival)
 	}
 }
 
+/* Warn that no row can join the groups, since they were made with other steps. */
 static void
 warn_of_chain(const AView *aview)
 {
@@ -378,9 +405,9 @@ warn_of_chain(const AView *aview)
 			 errhint("Form new groups with %s.refresh(view, earlier_answers_may_be_compared => true).", KANON_SCHEMA)));
 }
 
-/* Rows form groups if they can, and join others if they cannot. */
+/* Let the rows form groups if they can, and join others if they cannot; in the end the caller's rows are back in place. */
 static void
-settle(Arrival *arrival, bool forming)
+settle_arrivals(Arrival *arrival, bool forming)
 {
 	Tuplestorestate *rows = arrival->rows;
 
@@ -389,7 +416,7 @@ settle(Arrival *arrival, bool forming)
 	tuplestore_rescan(arrival->rows);
 	MemoryContextSwitchTo(arrival->work);
 	while (next_arrival(arrival))
-		place_row(arrival);
+		place_arrival(arrival);
 	MemoryContextSwitchTo(arrival->context);
 	CommandCounterIncrement();
 	if (arrival->rows != rows)
@@ -397,16 +424,18 @@ settle(Arrival *arrival, bool forming)
 	arrival->rows = rows;
 }
 
+/* Count a row that waits: a MemberVisitor. */
 static bool
-count_member(void *arg, HeapTuple member)
+count_waiting(void *arg, HeapTuple member)
 {
 	(*(int64 *) arg)++;
 	return true;
 }
 
 /*
- * Those that wait because they ask for much may do for each other.  They try again
- * whenever they have become twice as many, so that nobody tries too often.
+ * Return true if the rows that wait should try again to form groups.  Rows that wait since
+ * they ask for a large k may together be enough for it.  They try again each time their
+ * number has reached another power of two, so that few of these tries are in vain.
  */
 static bool
 should_retry(Arrival *arrival)
@@ -415,10 +444,13 @@ should_retry(Arrival *arrival)
 
 	if (!arrival->keeper->personal || arrival->waiting == 0)
 		return false;
-	stored_visit_members(arrival->stored, 0, count_member, &waiting);
-	return waiting == arrival->waiting || pg_leftmost_one_pos64(waiting) > pg_leftmost_one_pos64(waiting - arrival->waiting);
+	stored_visit_members(arrival->stored, 0, count_waiting, &waiting);
+	Assert(waiting >= arrival->waiting);
+	return waiting == arrival->waiting ||
+		   pg_leftmost_one_pos64(waiting) > pg_leftmost_one_pos64(waiting - arrival->waiting);
 }
 
+/* Find groups for rows, and store the rows in them, or let them wait. */
 void
 arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 {
@@ -426,6 +458,7 @@ arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 	Arrival arrival = {.stored = stored, .keeper = keeper, .rows = rows, .context = CurrentMemoryContext};
 	bool recalled = false;
 
+	Assert(keeper->least >= 1);
 	if (tuplestore_tuple_count(rows) == 0)
 		return;
 	arrival.slot = MakeSingleTupleTableSlot(keeper->arrival, &TTSOpsMinimalTuple);
@@ -436,16 +469,16 @@ arrive(Stored *stored, Tuplestorestate *rows, bool forming)
 	forming = forming && keeper->chain_holds;
 	if (!keeper->chain_holds)
 		warn_of_chain(keeper->aview);
-	/* While there is no group, all that wait come again with whoever comes. */
+	/* While there is no group, the rows that wait arrive again together with the new ones. */
 	recalled = forming && !arrival.any;
 	if (recalled)
 		recall_waiting(&arrival);
-	settle(&arrival, forming);
+	settle_arrivals(&arrival, forming);
 	if (forming && !recalled && should_retry(&arrival))
 	{
 		tuplestore_clear(rows);
 		recall_waiting(&arrival);
-		settle(&arrival, true);
+		settle_arrivals(&arrival, true);
 	}
 	ExecDropSingleTupleTableSlot(arrival.slot);
 	ExecDropSingleTupleTableSlot(arrival.source);

@@ -1,14 +1,14 @@
 /*
  * check.c
- *		Does a stored group still satisfy the view's privacy predicate?
+ *		Checking stored groups against the view's privacy predicate.
  *
- * A group that only grows keeps its k and its l.  One that has lost a member is
- * counted again.  t compares each group with all rows, so that any change may
- * break it anywhere: every group of such a view is checked after every change.
+ * A group that only grows still satisfies k and l.  A group that has lost a member is
+ * counted again.  t compares each group with all rows, so that any change may break
+ * it in any group: all groups of such a view are checked after every change.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/check.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -20,26 +20,27 @@
 
 #include "anonymize/anonymizer.h"
 #include "aview/aview.h"
+#include "matview/tables.h"
 #include "recode/histogram.h"
 #include "recode/privacy.h"
 #include "recode/recode.h"
 
-/* Sensitive values of a group, in codes. */
+/* The sensitive values of a group's published members, in codes. */
 typedef struct GroupTally
 {
 	Stored *stored;
-	const Recoder *recoder;	/* knows the privacy predicate to be checked */
+	const Recoder *recoder; /* knows the privacy predicate to be checked */
 	Anonymizer *anonymizer; /* codes members */
 	TupleTableSlot *slot;
 	int64 published; /* members of the group */
-	int64 rows;
+	int64 rows;		 /* members tallied so far */
 	int64 room;
-	uint64 **codes; /* per sensitive column */
+	uint64 **codes; /* by sensitive column, then member */
 } GroupTally;
 
-/* The values of the source in a row of members_N. */
+/* Set the slot to the columns of the source in a row of members_N. */
 static void
-read_member(Stored *stored, HeapTuple member, TupleTableSlot *slot)
+read_tallied_member(Stored *stored, HeapTuple member, TupleTableSlot *slot)
 {
 	TupleDesc desc = RelationGetDescr(stored->members);
 	Datum *values = palloc(desc->natts * sizeof(Datum));
@@ -52,6 +53,7 @@ read_member(Stored *stored, HeapTuple member, TupleTableSlot *slot)
 	ExecStoreVirtualTuple(slot);
 }
 
+/* Add a member to the tally, if it is published: a MemberVisitor. */
 static bool
 tally_member(void *arg, HeapTuple member)
 {
@@ -60,7 +62,7 @@ tally_member(void *arg, HeapTuple member)
 
 	if (!stored_is_published(tally->stored, member, tally->published))
 		return true;
-	read_member(tally->stored, member, tally->slot);
+	read_tallied_member(tally->stored, member, tally->slot);
 	(void) anonymizer_read(tally->anonymizer, anonymizer_layout(tally->anonymizer), tally->slot, true);
 	if (tally->rows == tally->room)
 	{
@@ -69,14 +71,16 @@ tally_member(void *arg, HeapTuple member)
 			tally->codes[i] = tally->rows > 0 ? repalloc_huge(tally->codes[i], tally->room * sizeof(uint64))
 											  : palloc(tally->room * sizeof(uint64));
 	}
+	Assert(tally->rows < tally->room);
 	for (int i = 0; i < recoder->nsensitive; i++)
 		tally->codes[i][tally->rows] = anonymizer_row(tally->anonymizer)->sensitive[i];
 	tally->rows++;
 	return true;
 }
 
+/* Compare codes for qsort(). */
 static int
-compare_codes(const void *a, const void *b)
+compare_tallied_codes(const void *a, const void *b)
 {
 	uint64 left = *(const uint64 *) a;
 	uint64 right = *(const uint64 *) b;
@@ -84,11 +88,11 @@ compare_codes(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Codes as a bag: each once, in order, with its count. */
+/* Sort some codes, and make a bag of them: each code once, with its count. */
 static void
 make_bag(Bag *bag, uint64 *codes, int64 count)
 {
-	qsort(codes, count, sizeof(uint64), compare_codes);
+	qsort(codes, count, sizeof(uint64), compare_tallied_codes);
 	bag->keys = palloc(Max(count, 1) * sizeof(uint64));
 	bag->counts = palloc0(Max(count, 1) * sizeof(int64));
 	bag->size = 0;
@@ -100,13 +104,14 @@ make_bag(Bag *bag, uint64 *codes, int64 count)
 	}
 }
 
+/* Return true if a group satisfies the privacy predicate of a recoder. */
 static bool
 tally_holds(Stored *stored, Anonymizer *anonymizer, const Recoder *recoder, const StoredGroup *group)
 {
 	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
 	GroupTally tally = {
 		.stored = stored, .recoder = recoder, .anonymizer = anonymizer, .published = stored_published(stored, group)};
-	/* With a k of their own, those that are published have it. */
+	/* Where members have a k of their own, the published ones are as many as each of them asks for. */
 	int k = stored->keeper->personal ? 1 : recoder->k;
 
 	if (group->key == NULL)
@@ -122,7 +127,7 @@ tally_holds(Stored *stored, Anonymizer *anonymizer, const Recoder *recoder, cons
 	return privacy_holds(recoder, k, tally.published, bags);
 }
 
-/* k and l.  Not t, which no group can be asked for alone. */
+/* Return true if a group satisfies k and l; but not t, which depends on all groups. */
 bool
 group_holds(Stored *stored, const StoredGroup *group)
 {
@@ -132,7 +137,7 @@ group_holds(Stored *stored, const StoredGroup *group)
 	return tally_holds(stored, stored->keeper->anonymizer, &recoder, group);
 }
 
-/* An anonymizer that knows the distributions over all members. */
+/* Create an anonymizer that knows the distributions over all members, also those that wait. */
 static Anonymizer *
 learn_distributions(Stored *stored)
 {
@@ -146,7 +151,7 @@ learn_distributions(Stored *stored)
 	while (HeapTupleIsValid(member = systable_getnext(scan)))
 	{
 		CHECK_FOR_INTERRUPTS();
-		read_member(stored, member, slot);
+		read_tallied_member(stored, member, slot);
 		(void) anonymizer_read(anonymizer, anonymizer_layout(anonymizer), slot, true);
 		anonymizer_count(anonymizer, histogram);
 	}
@@ -156,7 +161,7 @@ learn_distributions(Stored *stored)
 	return anonymizer;
 }
 
-/* The groups whose sensitive values are too far from those of all rows. */
+/* Return the groups with sensitive values that are farther than t from those of all rows. */
 List *
 groups_not_close(Stored *stored)
 {

@@ -2,21 +2,23 @@
  * closest.c
  *		The group that changes least when a row joins it.
  *
- * The change is the paper's (section 7, and READINGS.md): for the row and for all
- * members, the edges that each quasi-identifier climbs over the most that its
- * hierarchy has, summed.  A row that was published before starts from the cell
- * that it was published in, which is how it never becomes narrower.
+ * The cost of a change is the paper's (section 7, and READINGS.md): the sum, over the
+ * row and all members and over the quasi-identifiers, of the edges that a value
+ * climbs, divided by the most edges that its hierarchy has between two values.  A row
+ * that was published before starts from the cell in which it was published, so that
+ * it never becomes narrower.
  *
- * A group whose cell covers the row need not change.  Of these the lowest is the
- * best, and the longest of the row's prefixes among the keys finds it.  Any other
- * group has to climb to the first cell that it shares with the row; those that
- * share a low one are next to the row in the order of keys.  The search goes out
- * from there, both ways, until the row's own climb and that of k members by one
- * edge would cost more than the best group so far, and looks at no more than a fixed number of groups.
+ * A group with a cell that covers the row need not change.  Of these the lowest is
+ * the best, and the longest prefix of the row's key among the keys of groups finds
+ * it.  Any other group has to climb to the first cell that it shares with the row.
+ * Groups that share a low cell with the row are next to it in the order of keys.  The
+ * search goes out from there, both ways, until the row's own climb and the climb of k
+ * members by one edge would cost more than the best group so far; and it looks at no
+ * more than a fixed number of groups.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/closest.h"
 
 #include <float.h>
 
@@ -29,24 +31,28 @@
 #include "utils/snapmgr.h"
 
 #include "hierarchy/generalized.h"
+#include "matview/keeper.h"
+#include "matview/tables.h"
 
 /* Groups looked at on either side of the row. */
 #define NEIGHBOURS 32
 
+/* The search for the closest group of a row. */
 typedef struct Search
 {
 	Stored *stored;
-	const int32 *codes;
-	const uint8 *key;
-	int length; /* of the key, in steps: that of the row's floor */
+	const int32 *codes; /* of the row, at level 0 */
+	const uint8 *key;	/* of the row */
+	int length;			/* of the part of the key down to the row's floor, in steps */
 	int floor;
-	int k; /* that the row asks for; 0 if rows do not */
-	double *climb; /* what the row's own climb from its floor to each step costs */
-	StoredGroup *best;
-	int best_step;
-	double least;
+	int k;			   /* the k that the row asks for; 0: rows have none of their own */
+	double *climb;	   /* by step: the cost of the row's own climb from its floor; below 0: not known yet */
+	StoredGroup *best; /* so far; NULL: none */
+	int best_step;	   /* the step to which this group has to come */
+	double least;	   /* its cost */
 } Search;
 
+/* Return how many parts two keys have in common from their start. */
 static int
 common_prefix(const uint8 *a, int length_a, const uint8 *b, int length_b)
 {
@@ -58,13 +64,14 @@ common_prefix(const uint8 *a, int length_a, const uint8 *b, int length_b)
 	return same;
 }
 
-/* What the row's own climb to each step costs; filled in as far as it is asked for. */
+/* Return the cost of the row's own climb to a step, and remember it. */
 static double
 climb_cost(Search *search, int step)
 {
 	Keeper *keeper = search->stored->keeper;
 	double cost = 0;
 
+	Assert(step >= 0 && step <= keeper->recoder->nsteps);
 	if (search->climb[step] >= 0)
 		return search->climb[step];
 	for (int i = 0; i < keeper->aview->nquasi; i++)
@@ -72,7 +79,7 @@ climb_cost(Search *search, int step)
 	return search->climb[step] = cost;
 }
 
-/* What it costs one member of a group to climb to the row's cell at a step. */
+/* Return the cost of the climb of one member of a group to the row's cell at a step. */
 static double
 member_cost(Search *search, const StoredGroup *group, int step)
 {
@@ -92,7 +99,7 @@ member_cost(Search *search, const StoredGroup *group, int step)
 	return cost;
 }
 
-/* Keys are made of hashes: is the group's cell really the row's? */
+/* Return true if the group's cell is the row's cell at that step: keys are made of hashes, and may agree by chance. */
 bool
 group_is_cell_of(Stored *stored, const StoredGroup *group, const int32 *codes)
 {
@@ -108,15 +115,15 @@ group_is_cell_of(Stored *stored, const StoredGroup *group, const int32 *codes)
 	return true;
 }
 
+/* Make a group that climbs to a step the best one, if it has enough members for the row's k and costs least. */
 static void
 consider(Search *search, StoredGroup *group, int step)
 {
 	double cost;
 
-	/* There would be too few of them. */
+	Assert(step >= group->step);
 	if (search->k > 0 && stored_published(search->stored, group) + 1 < search->k)
 		return;
-	/* Two keys may agree by chance where the cells do not. */
 	if (step == group->step && !group_is_cell_of(search->stored, group, search->codes))
 		return;
 	cost = climb_cost(search, step) + group->members * member_cost(search, group, step);
@@ -128,6 +135,7 @@ consider(Search *search, StoredGroup *group, int step)
 	}
 }
 
+/* Return the first parts of a key as a bytea. */
 static Datum
 make_key(const uint8 *key, int length)
 {
@@ -138,16 +146,16 @@ make_key(const uint8 *key, int length)
 	return PointerGetDatum(result);
 }
 
-/* The groups from a key on, upwards or (the key itself included) downwards. */
+/* Start a scan of the groups in the order of keys: up, from behind a key; or down, from the key itself. */
 static SysScanDesc
 scan_from(Stored *stored, Relation index, const uint8 *key, int length, bool up, ScanKeyData *scan_key)
 {
-	ScanKeyInit(scan_key, Anum_groups_key, up ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber, up ? F_BYTEAGT : F_BYTEALE,
-				make_key(key, length));
+	ScanKeyInit(scan_key, Anum_groups_key, up ? BTGreaterStrategyNumber : BTLessEqualStrategyNumber,
+				up ? F_BYTEAGT : F_BYTEALE, make_key(key, length));
 	return systable_beginscan_ordered(stored->groups, index, SnapshotSelf, 1, scan_key);
 }
 
-/* The group with the greatest key up to a given one; null if there is none. */
+/* Return the group with the greatest key up to a given one; NULL: there is none. */
 static StoredGroup *
 group_before(Stored *stored, Relation index, const uint8 *key, int length)
 {
@@ -161,9 +169,9 @@ group_before(Stored *stored, Relation index, const uint8 *key, int length)
 }
 
 /*
- * The lowest group that covers the first parts of a row's key, in the way that
- * routers find the longest prefix: what stands before the key shows how much of it
- * any prefix can have.
+ * Return the lowest group that covers the row and has a key of at most length parts; NULL:
+ * there is none.  As routers find the longest prefix: the group just before the key in the
+ * order of keys shows how much of the key any prefix can have.
  */
 static StoredGroup *
 find_covering(Stored *stored, Relation index, const int32 *codes, const uint8 *key, int length)
@@ -186,6 +194,7 @@ find_covering(Stored *stored, Relation index, const int32 *codes, const uint8 *k
 	return NULL;
 }
 
+/* Return the lowest group that covers the row and has a key of at most length parts. */
 StoredGroup *
 covering_group(Stored *stored, const int32 *codes, const uint8 *key, int length)
 {
@@ -196,7 +205,7 @@ covering_group(Stored *stored, const int32 *codes, const uint8 *key, int length)
 	return group;
 }
 
-/* Looks at neighbours on one side, the nearest first. */
+/* Consider the row's neighbours in the order of keys on one side, the nearest first. */
 static void
 search_side(Search *search, Relation index, bool up)
 {
@@ -217,39 +226,46 @@ search_side(Search *search, Relation index, bool up)
 		group = stored_group_copy(stored, tuple);
 		step = nsteps - common_prefix(group->key, group->length, search->key, search->length);
 		/*
-		 * Farther ones share less: the row would have to climb as high, or higher, and at
-		 * least k members by at least one edge.
+		 * Groups farther away share no more of the key: the row would have to climb as high,
+		 * or higher, and at least k members by at least one edge.
 		 */
 		if (climb_cost(search, step) + least >= search->least)
 			break;
-		if (climb_cost(search, step) + group->members * stored->keeper->least_climb < search->least || step == group->step)
+		if (climb_cost(search, step) + group->members * stored->keeper->least_climb < search->least ||
+			step == group->step)
 			consider(search, group, step);
 	}
 	systable_endscan_ordered(scan);
 }
 
-/* Where a row that is published at its floor or above should go; all in the current memory context. */
+/* Return the place of a row, in the current memory context. */
 Place
 closest_group(Stored *stored, const int32 *codes, const uint8 *key, int floor, int k)
 {
 	int nsteps = stored->keeper->recoder->nsteps;
 	Relation index = index_open(stored->keeper->groups_by_key, AccessShareLock);
-	Search search = {
-		.stored = stored, .codes = codes, .key = key, .length = nsteps - floor, .floor = floor, .k = k, .least = DBL_MAX};
+	Search search = {.stored = stored,
+					 .codes = codes,
+					 .key = key,
+					 .length = nsteps - floor,
+					 .floor = floor,
+					 .k = k,
+					 .least = DBL_MAX};
 	StoredGroup *covering = find_covering(stored, index, codes, key, search.length);
 
 	search.climb = palloc((nsteps + 1) * sizeof(double));
 	for (int i = 0; i <= nsteps; i++)
 		search.climb[i] = -1;
-	/* A wider one, where the lowest has too few members. */
-	for (StoredGroup *group = covering; group && search.best == NULL; group = find_covering(stored, index, codes, key, group->length - 1))
+	/* Where the lowest covering group has too few members, a wider one may have enough. */
+	for (StoredGroup *group = covering; group && search.best == NULL;
+		 group = find_covering(stored, index, codes, key, group->length - 1))
 		consider(&search, group, group->step);
 	search_side(&search, index, false);
 	search_side(&search, index, true);
 	index_close(index, AccessShareLock);
 	/*
-	 * Where it asks for more than there are it waits among those around it: they need not change for somebody
-	 * who is not shown.
+	 * A row that asks for a larger k than any group has members waits in the group around it:
+	 * that group need not change for a row that is not shown.
 	 */
 	if (search.best == NULL && covering)
 		return (Place){covering, covering->step};

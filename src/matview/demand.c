@@ -1,17 +1,18 @@
 /*
  * demand.c
- *		What the people of a materialized view ask for.
+ *		The k that the rows of a materialized view ask for, by the choices of their owners.
  *
- * Groups are stored once, for all purposes and recipients: whoever may ask for
- * several could otherwise compare the groups of one with those of another.  So the
- * largest k of somebody's choices counts, for all of them.  Which columns are
- * shown, and how far up sensitive values go, is found out when the view is read.
+ * Groups are stored once, for all purposes and recipients: an analyst who may ask for
+ * several of them could otherwise compare the groups of one with the groups of
+ * another.  So the largest k of a data owner's choices counts, for all of them.  The
+ * other choices, such as the columns that are shown, are looked up when the view is
+ * read.
  *
- * A change of choices is a change of the rows of whoever they belong to.
+ * A change of choices is a change of the rows to which they belong.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/demand.h"
 
 #include "catalog/pg_class.h"
 #include "nodes/makefuncs.h"
@@ -28,9 +29,13 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
+#include "matview/follow.h"
+#include "matview/keeper.h"
 #include "matview/stored.h"
+#include "matview/tables.h"
 #include "source/source.h"
 
+/* Return the table of choices that have a k in them; InvalidOid: none. */
 Oid
 demand_table(const AView *aview)
 {
@@ -39,7 +44,7 @@ demand_table(const AView *aview)
 	return linitial_node(RangeTblEntry, demand_query(aview)->rtable)->relid;
 }
 
-/* Can triggers tell of every change of the choices? */
+/* Return true if triggers can tell of every change of the choices, or there are none. */
 bool
 demand_has_triggers(const AView *aview)
 {
@@ -51,11 +56,15 @@ demand_has_triggers(const AView *aview)
 	rte = linitial_node(RangeTblEntry, demand_query(aview)->rtable);
 	return (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
 		   check_enable_rls(table, aview->owner, true) != RLS_ENABLED &&
-		   !has_odd_column(demand_query(aview)->jointree->quals, table) &&
+		   !follow_has_odd_column(demand_query(aview)->jointree->quals, table) &&
 		   !contain_mutable_functions((Node *) demand_query(aview)->jointree->quals);
 }
 
-/* What a row asks for, given the largest k of its owner's choices: the view's own where there may be no choice. */
+/*
+ * Return the k of a row, given the largest k of its owner's choices.  The view's own k counts
+ * where there is no choice; and, where choices depend on purpose or recipient, also where
+ * there is one, since there may be none for another purpose.
+ */
 int64
 demand_of_choices(const Keeper *keeper, Datum largest, bool none)
 {
@@ -68,6 +77,7 @@ demand_of_choices(const Keeper *keeper, Datum largest, bool none)
 	return keeper->in_context ? Max(DatumGetInt64(largest), k) : DatumGetInt64(largest);
 }
 
+/* Return the parameter with a number, of the type of a column. */
 static Param *
 make_param(int id, const Var *var)
 {
@@ -82,7 +92,7 @@ make_param(int id, const Var *var)
 	return param;
 }
 
-/* The columns of a row as parameters. */
+/* Put parameters for the columns of a row, which are the outer query's: a query_tree_mutator(). */
 static Node *
 row_mutator(Node *node, void *context)
 {
@@ -93,7 +103,7 @@ row_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, row_mutator, context);
 }
 
-/* The columns of a row as those of a member, and those of choices as parameters. */
+/* Put columns of members for the columns of a row, and parameters for those of choices. */
 static Node *
 member_mutator(Node *node, void *context)
 {
@@ -107,7 +117,9 @@ member_mutator(Node *node, void *context)
 		int place = 0;
 
 		if (var->varlevelsup == 1)
-			return (Node *) makeVar(1, var->varattno + Anum_members_first - 1, var->vartype, var->vartypmod, var->varcollid, 0);
+			return (Node *) makeVar(1, var->varattno + Anum_members_first - 1, var->vartype, var->vartypmod,
+									var->varcollid, 0);
+		Assert(list_member_int(keeper->owner_key.choices, var->varattno));
 		while (list_nth_int(keeper->owner_key.choices, place) != var->varattno)
 			place++;
 		return (Node *) make_param(place + 1, var);
@@ -115,7 +127,7 @@ member_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, member_mutator, context);
 }
 
-/* SELECT the columns of the view FROM members WHERE they belong to whoever has given choices */
+/* Plan SELECT columns of the view FROM members WHERE some choices belong to them. */
 static PlannedStmt *
 plan_owned(Keeper *keeper)
 {
@@ -131,7 +143,7 @@ plan_owned(Keeper *keeper)
 	return source_plan(keeper->aview, query, false, NULL);
 }
 
-/* In the current memory context. */
+/* Fill in the keeper's data on choices. */
 void
 demand_prepare(Keeper *keeper)
 {
@@ -144,7 +156,8 @@ demand_prepare(Keeper *keeper)
 		return;
 	profile_key(aview, &keeper->owner_key);
 	keeper->in_context = keeper->owner_key.purpose > 0 || keeper->owner_key.recipient > 0;
-	keeper->largest_k = source_plan(aview, query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0), false, NULL);
+	keeper->largest_k = source_plan(aview, query_tree_mutator(copyObject(demand_query(aview)), row_mutator, NULL, 0),
+									false, NULL);
 	keeper->owned = plan_owned(keeper);
 	keeper->planned = list_concat_copy(keeper->largest_k->relationOids, keeper->owned->relationOids);
 	keeper->asking = AllocSetContextCreate(CurrentMemoryContext, "kanon demand", ALLOCSET_DEFAULT_SIZES);
@@ -161,6 +174,7 @@ demand_prepare(Keeper *keeper)
 	}
 }
 
+/* Lock the tables of a plan. */
 static void
 lock_tables(const PlannedStmt *plan)
 {
@@ -175,7 +189,7 @@ lock_tables(const PlannedStmt *plan)
 	}
 }
 
-/* Plans that are kept need their locks in each transaction. */
+/* Lock the tables of the keeper's plans: plans that are kept need their locks in each transaction. */
 void
 demand_lock(Keeper *keeper)
 {
@@ -185,6 +199,7 @@ demand_lock(Keeper *keeper)
 	lock_tables(keeper->owned);
 }
 
+/* Return the k of a row, by a query for the largest k of its owner's choices. */
 int64
 demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 {
@@ -195,6 +210,7 @@ demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 	int64 demand;
 	ListCell *cell;
 
+	Assert(OidIsValid(keeper->choices));
 	foreach (cell, keeper->owner_key.view_columns)
 	{
 		int column = lfirst_int(cell);
@@ -218,7 +234,7 @@ demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 	return demand;
 }
 
-/* Calls a function with the values of each stored row of somebody, who is given by a row of keeper->owner. */
+/* Call a function with the values of each stored row to which choices belong. */
 void
 demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void *arg)
 {
@@ -227,6 +243,7 @@ demand_visit_owned(Keeper *keeper, TupleTableSlot *owner, RowVisitor visit, void
 	SourceRun *run;
 	TupleTableSlot *slot;
 
+	Assert(OidIsValid(keeper->choices));
 	slot_getallattrs(owner);
 	for (int i = 0; i < keeper->owner->natts; i++)
 	{

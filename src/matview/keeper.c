@@ -1,14 +1,19 @@
 /*
  * keeper.c
- *		What a backend remembers of a materialized view from one change to the next.
+ *		The data that a backend keeps of a materialized view from one change to the next.
  *
- * Reading a definition and resolving hierarchies takes longer than inserting a
- * row.  So it is done once, and again when the view, its hierarchies or the
- * backend's memory ask for it.
+ * Reading a definition and resolving hierarchies takes longer than inserting a row.
+ * So it is done once, and again when the view, its hierarchies or the backend's
+ * memory ask for it: an invalidation marks a keeper stale, and the next keeper_get()
+ * replaces it.
+ *
+ * Keys consist of hashes of generalized values.  The hash of a value comes from its
+ * text, so that it is the same on every machine and in every state of the hierarchy;
+ * hashes are kept by code.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/keeper.h"
 
 #include "access/stratnum.h"
 #include "access/table.h"
@@ -32,6 +37,10 @@
 #include "base/extension.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
+#include "matview/demand.h"
+#include "matview/follow.h"
+#include "matview/matview.h"
+#include "matview/tables.h"
 #include "recode/dictionary.h"
 #include "recode/recode.h"
 
@@ -41,19 +50,23 @@
 typedef struct KeeperEntry
 {
 	int32 id;
-	Keeper *keeper; /* null: none */
+	Keeper *keeper; /* NULL: none */
 } KeeperEntry;
 
+/* The keepers of this backend, by number of the view; NULL before the first one. */
 static HTAB *keepers = NULL;
 
-/* One view changes at a time; nobody waits for anything else while he holds this. */
+/*
+ * Take the lock of a view.  At the end of a transaction, the holder waits for nothing but the
+ * locks of further views, which all transactions take in the same order.
+ */
 void
-keeper_lock(int32 id)
+matview_lock(int32 id)
 {
 	LockDatabaseObject(kanon_relation(AVIEW_TABLE), id, 0, ExclusiveLock);
 }
 
-/* The steps of a view as text: groups made with others cannot be added to. */
+/* Return the steps of a view as text. */
 char *
 matview_chain(const AView *aview)
 {
@@ -61,13 +74,14 @@ matview_chain(const AView *aview)
 
 	initStringInfo(&text);
 	for (int i = 0; i < aview->nsteps; i++)
-		appendStringInfo(&text, "%s%d:%d", i > 0 ? " " : "", aview->quasi[aview->steps[i].column] + 1, aview->steps[i].level);
+		appendStringInfo(&text, "%s%d:%d", i > 0 ? " " : "", aview->quasi[aview->steps[i].column] + 1,
+						 aview->steps[i].level);
 	return text.data;
 }
 
 /*
- * The view as its rows are stored: without choices, but for the k that a row asks
- * for, if rows do.
+ * Return the view as its rows are stored: without choices but for the k, where choices have
+ * one, which becomes a column of its own behind the columns of the view.
  */
 static AView *
 view_of_rows(const AView *aview)
@@ -93,6 +107,7 @@ view_of_rows(const AView *aview)
 	return view;
 }
 
+/* Return the descriptor of rows as they are stored, or with before = 1, as they arrive: behind a floor. */
 static TupleDesc
 describe_rows(const AView *aview, int before)
 {
@@ -110,17 +125,19 @@ describe_rows(const AView *aview, int before)
 	return desc;
 }
 
+/* Prepare the search for an identifier. */
 static void
 init_id_key(Keeper *keeper, int index, int column)
 {
 	const AViewColumn *c = &keeper->aview->columns[column];
 	TypeCacheEntry *type = lookup_type_cache(c->source_type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR_FINFO);
 
-	ScanKeyEntryInitializeWithInfo(&keeper->id_keys[index], 0, Anum_members_first + column, BTEqualStrategyNumber, InvalidOid,
-								   c->source_collation, &type->eq_opr_finfo, (Datum) 0);
+	ScanKeyEntryInitializeWithInfo(&keeper->id_keys[index], 0, Anum_members_first + column, BTEqualStrategyNumber,
+								   InvalidOid, c->source_collation, &type->eq_opr_finfo, (Datum) 0);
 	fmgr_info_copy(&keeper->id_keys[index].sk_func, &type->eq_opr_finfo, keeper->context);
 }
 
+/* Look up the tables of the view and their indexes. */
 static void
 find_relations(Keeper *keeper)
 {
@@ -134,6 +151,7 @@ find_relations(Keeper *keeper)
 	keeper->members_by_group = kanon_relation(psprintf("members_%d_group", id));
 }
 
+/* Set up the hashes of values, none of which is known yet. */
 static void
 prepare_hashes(Keeper *keeper)
 {
@@ -150,6 +168,7 @@ prepare_hashes(Keeper *keeper)
 	keeper->nhashes = palloc0(levels * sizeof(int));
 }
 
+/* Make the keeper of a view. */
 static Keeper *
 make_keeper(int32 id)
 {
@@ -174,7 +193,7 @@ make_keeper(int32 id)
 	keeper->row = describe_rows(rows, 0);
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
-	/* Planning runs code of the owner's, too. */
+	/* Planning runs code of the view's owner, too. */
 	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
@@ -182,7 +201,7 @@ make_keeper(int32 id)
 	for (int i = 0; i < keeper->nids; i++)
 		init_id_key(keeper, i, keeper->ids[i]);
 	prepare_hashes(keeper);
-	if (!source_has_triggers(keeper->aview, &keeper->base))
+	if (!follow_possible(keeper->aview, &keeper->base))
 		keeper->base = InvalidOid;
 	keeper->least_climb = 0.5;
 	for (int i = 0; i < keeper->aview->nquasi; i++)
@@ -192,12 +211,13 @@ make_keeper(int32 id)
 		if (dgh)
 			keeper->least_climb = Min(keeper->least_climb, 1.0 / Max(dgh->diameter, 1));
 	}
-	/* Only what is whole is kept. */
+	/* The keeper is complete: an error can no longer leave half of it. */
 	MemoryContextSetParent(context, CacheMemoryContext);
 	MemoryContextSwitchTo(old);
 	return keeper;
 }
 
+/* Create the table of keepers. */
 static void
 make_keepers(void)
 {
@@ -206,6 +226,7 @@ make_keepers(void)
 	keepers = hash_create("kanon keepers", 16, &control, HASH_ELEM | HASH_BLOBS);
 }
 
+/* Return the keeper of a view, after replacing it if it is stale or too large, and not in use. */
 static Keeper *
 find_keeper(int32 id)
 {
@@ -234,7 +255,7 @@ find_keeper(int32 id)
 	return entry->keeper;
 }
 
-/* The keeper of a view, valid until the end of the transaction's present work. */
+/* Return the keeper of a view. */
 Keeper *
 keeper_get(int32 id)
 {
@@ -247,15 +268,17 @@ keeper_get(int32 id)
 		if (keeper->stale && keeper->users > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("materialized anonymization view \"%s\" was changed while its groups are in use", get_rel_name(keeper->aview->view))));
+					 errmsg("materialized anonymization view \"%s\" was changed while its groups are in use",
+							get_rel_name(keeper->aview->view))));
 	} while (keeper->stale);
 	return keeper;
 }
 
-/* Nobody takes the keeper away, or gives it other rights, while something is done with it. */
+/* Do some work with a keeper, which no invalidation replaces until the work has ended. */
 void
 keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 {
+	Assert(keeper->users >= 0);
 	keeper->users++;
 	PG_TRY();
 	{
@@ -263,15 +286,16 @@ keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 	}
 	PG_FINALLY();
 	{
+		Assert(keeper->users > 0);
 		keeper->users--;
 	}
 	PG_END_TRY();
 }
 
 /*
- * Does something to a view's groups: with its lock, a snapshot that sees what all
- * who had it before have committed, and the rights of the view's owner, whose code
- * is in it.
+ * Do some work on a view's groups: with its lock, a snapshot that sees all that earlier
+ * holders of the lock have committed, and the rights of the view's owner, who wrote the
+ * code in the view.
  */
 void
 keeper_work(int32 id, KeeperWork work, void *arg)
@@ -279,7 +303,7 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 	Keeper *keeper;
 	AsOwner scope;
 
-	keeper_lock(id);
+	matview_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
 	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
@@ -288,9 +312,9 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 	PopActiveSnapshot();
 }
 
-/* Something about a relation has changed: a view, one of its tables, all of them. */
+/* Mark the keepers stale that depend on a relation, or with InvalidOid, all: a relcache callback. */
 static void
-forget(Datum arg, Oid relation)
+keeper_forget(Datum arg, Oid relation)
 {
 	HASH_SEQ_STATUS status;
 	KeeperEntry *entry;
@@ -302,29 +326,31 @@ forget(Datum arg, Oid relation)
 	{
 		Keeper *keeper = entry->keeper;
 
-		if (keeper && (!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base || list_member_oid(keeper->planned, relation) ||
-					   relation == keeper->groups || relation == keeper->members))
+		if (keeper &&
+			(!OidIsValid(relation) || relation == keeper->aview->view || relation == keeper->base ||
+			 list_member_oid(keeper->planned, relation) || relation == keeper->groups || relation == keeper->members))
 			keeper->stale = true;
 	}
 }
 
-/* A function may be part of a plan. */
+/* Mark all keepers stale, as a function has changed, which may be part of a plan: a syscache callback. */
 static void
-forget_all(Datum arg, int cache, uint32 hash)
+keeper_forget_all(Datum arg, int cache, uint32 hash)
 {
-	forget(arg, InvalidOid);
+	keeper_forget(arg, InvalidOid);
 }
 
+/* Register for invalidations. */
 void
 keeper_init(void)
 {
-	CacheRegisterRelcacheCallback(forget, (Datum) 0);
-	CacheRegisterSyscacheCallback(PROCOID, forget_all, (Datum) 0);
+	CacheRegisterRelcacheCallback(keeper_forget, (Datum) 0);
+	CacheRegisterSyscacheCallback(PROCOID, keeper_forget_all, (Datum) 0);
 }
 
-/* From the text, so that it is the same on every machine and in every state of the hierarchy. */
+/* Return the hash of a value, which comes from its text. */
 static uint32
-hash_value(Datum value)
+hash_for_key(Datum value)
 {
 	GenView view;
 	pg_crc32c crc;
@@ -339,8 +365,9 @@ hash_value(Datum value)
 	return crc;
 }
 
+/* Return the hash of the value with a code, after computing the hashes of all codes that are new on the level. */
 static uint32
-value_hash(Keeper *keeper, int column, int level, int32 code)
+code_hash(Keeper *keeper, int column, int level, int32 code)
 {
 	Dictionary *dictionary = keeper->recoder->columns[column];
 	int at = keeper->first_level[column] + level;
@@ -353,20 +380,24 @@ value_hash(Keeper *keeper, int column, int level, int32 code)
 		int size = dictionary->levels[level].capacity;
 		MemoryContext old = MemoryContextSwitchTo(keeper->context);
 
-		keeper->hashes[at] = known > 0 ? repalloc_huge(keeper->hashes[at], size * sizeof(uint32)) : palloc(size * sizeof(uint32));
+		keeper->hashes[at] = known > 0 ? repalloc_huge(keeper->hashes[at], size * sizeof(uint32))
+									   : palloc(size * sizeof(uint32));
 		MemoryContextSwitchTo(dictionary->work);
 		for (int i = known; i < dictionary->levels[level].ncodes; i++)
-			keeper->hashes[at][i] = level == 0 && i == NULL_CODE ? 0 : hash_value(dictionary->levels[level].values[i]);
+			keeper->hashes[at][i] = level == 0 && i == NULL_CODE ? 0
+																 : hash_for_key(dictionary->levels[level].values[i]);
 		MemoryContextReset(dictionary->work);
 		MemoryContextSwitchTo(old);
 		keeper->nhashes[at] = dictionary->levels[level].ncodes;
 	}
+	Assert(code >= 0 && code < keeper->nhashes[at]);
 	return keeper->hashes[at][code];
 }
 
 /*
- * The way from the root down to a row's own values: what each step, undone, makes
- * of its column.  The first nsteps - s parts are the row's cell at step s.
+ * Write the key of a row: the way from the root down to its own values.  A part for each
+ * step, the last one first, has the hash of the value that the step's column had before the
+ * step.  The first nsteps - s parts are the row's cell at step s.
  */
 void
 keeper_key(Keeper *keeper, const int32 *codes, uint8 *key)
@@ -377,40 +408,44 @@ keeper_key(Keeper *keeper, const int32 *codes, uint8 *key)
 	{
 		RecodeStep step = recoder->steps[recoder->nsteps - 1 - i];
 		int32 code = dictionary_climb(recoder->columns[step.column], codes[step.column], 0, step.level - 1);
-		uint32 hash = value_hash(keeper, step.column, step.level - 1, code);
+		uint32 hash = code_hash(keeper, step.column, step.level - 1, code);
 
 		for (int byte = 0; byte < KEY_BYTES; byte++)
 			*key++ = (uint8) (hash >> (8 * (KEY_BYTES - 1 - byte)));
 	}
 }
 
-/* The level of a column after a step of the chain. */
+/* Return the level of a column after a step of the chain. */
 static int
-level_at(const Recoder *recoder, int step, int column)
+level_after(const Recoder *recoder, int step, int column)
 {
+	Assert(step >= 0 && step <= recoder->nsteps && column >= 0 && column < recoder->ncolumns);
 	return recoder->levels[step * recoder->ncolumns + column];
 }
 
-/* What a row's quasi-identifier is at a step. */
+/* Return the value of a quasi-identifier in the row's cell at a step. */
 Datum
 keeper_cell_value(Keeper *keeper, const int32 *codes, int column, int step, bool *isnull)
 {
 	Recoder *recoder = keeper->recoder;
-	int level = level_at(recoder, step, column);
+	int level = level_after(recoder, step, column);
 	int32 code = dictionary_climb(recoder->columns[column], codes[column], 0, level);
 
 	*isnull = level == 0 && code == NULL_CODE;
 	return *isnull ? (Datum) 0 : recoder->columns[column]->levels[level].values[code];
 }
 
-/* The same from a row's value at one step to that at a later one: each level is an edge, until the root. */
+/*
+ * Return the cost of generalizing a column of a row from one step to a later one.  Each level
+ * that changes the value is an edge.
+ */
 double
 keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int to_step)
 {
 	Recoder *recoder = keeper->recoder;
 	Dictionary *dictionary = recoder->columns[column];
-	int level = level_at(recoder, from_step, column);
-	int last = level_at(recoder, to_step, column);
+	int level = level_after(recoder, from_step, column);
+	int last = level_after(recoder, to_step, column);
 	int32 code = dictionary_climb(dictionary, codes[column], 0, level);
 	int edges = 0;
 
@@ -425,7 +460,10 @@ keeper_climb(Keeper *keeper, const int32 *codes, int column, int from_step, int 
 	return dictionary->dgh ? (double) edges / Max(dictionary->dgh->diameter, 1) : 0.5 * edges;
 }
 
-/* Edges from a value up to another, over the most that there are between any two. */
+/*
+ * Return the cost of generalizing a value to another: the edges between them, over the most
+ * between any two values.  Without a hierarchy, there is one edge of cost 0.5 to the root.
+ */
 double
 keeper_distance(Keeper *keeper, int column, Datum from, bool from_null, Datum to, bool to_null)
 {

@@ -2,16 +2,16 @@
  * maintain.c
  *		Bringing the stored groups up to date with the source.
  *
- * A row that is gone leaves its group.  A row that has changed stays where it is,
- * if its group's cell still covers it, and otherwise leaves and comes back.  When
- * all have left, groups that no longer satisfy the privacy predicate are
- * dissolved; their members come back too, at no lower a step than they were
- * published at.  So do members that ask for more than a smaller group has.  Then
- * those that come find their groups (arrive.c).
+ * A row that is gone leaves its group.  A row that has changed stays in its group if
+ * the group's cell still covers it; otherwise it leaves and arrives again.  Once all
+ * rows that leave have left, groups that no longer satisfy the privacy predicate are
+ * dissolved; their members arrive again, too, at no lower a step than they were
+ * published at.  So do members that ask for a larger k than a group that has become
+ * smaller has members.  Then all rows that arrive find their groups (arrive.c).
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/maintain.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
@@ -23,23 +23,29 @@
 #include "utils/resowner.h"
 
 #include "anonymize/anonymizer.h"
+#include "matview/arrive.h"
+#include "matview/check.h"
+#include "matview/closest.h"
+#include "matview/keeper.h"
+#include "matview/tables.h"
 
 struct Maintenance
 {
-	MemoryContext context;
-	MemoryContext work; /* reset after each row */
+	MemoryContext context; /* of all of this */
+	MemoryContext work;	   /* reset after each row */
 	Stored stored;
 	Keeper *keeper;
-	Tuplestorestate *arrivals;
-	TupleTableSlot *slot;
-	bool empty; /* nothing was stored when it began */
-	int64 changes;
+	Tuplestorestate *arrivals; /* rows of keeper->arrival */
+	TupleTableSlot *slot;	   /* for a row of keeper->row */
+	bool empty;				   /* no row was stored when the maintenance started */
+	int64 changes;			   /* rows that were gone, new or changed */
 
-	/* A member, taken apart. */
+	/* The columns of the member just read; valid until work is reset. */
 	Datum *values;
 	bool *nulls;
 };
 
+/* Start to bring groups up to date. */
 Maintenance *
 maintenance_start(Keeper *keeper)
 {
@@ -60,12 +66,14 @@ maintenance_start(Keeper *keeper)
 	return maintenance;
 }
 
+/* Return the table of members. */
 Relation
 maintenance_members(Maintenance *maintenance)
 {
 	return maintenance->stored.members;
 }
 
+/* Let a row arrive, at its floor or above. */
 static void
 note_arrival(Maintenance *maintenance, int floor, const Datum *values, const bool *nulls)
 {
@@ -80,13 +88,14 @@ note_arrival(Maintenance *maintenance, int floor, const Datum *values, const boo
 	tuplestore_putvalues(maintenance->arrivals, maintenance->keeper->arrival, all, all_nulls);
 }
 
+/* Read the columns of a member. */
 static void
-read_member(Maintenance *maintenance, HeapTuple member)
+deform_member(Maintenance *maintenance, HeapTuple member)
 {
 	heap_deform_tuple(member, RelationGetDescr(maintenance->stored.members), maintenance->values, maintenance->nulls);
 }
 
-/* The group of the member just read; null while it waits. */
+/* Return the group of the member just read; NULL: it waits. */
 static StoredGroup *
 group_of_member(Maintenance *maintenance)
 {
@@ -95,6 +104,7 @@ group_of_member(Maintenance *maintenance)
 	return stored_group(&maintenance->stored, DatumGetInt64(maintenance->values[Anum_members_group - 1]));
 }
 
+/* Remove a member from its group, or from the rows that wait. */
 static void
 leave_group(Maintenance *maintenance, HeapTuple member, const StoredGroup *group)
 {
@@ -104,18 +114,20 @@ leave_group(Maintenance *maintenance, HeapTuple member, const StoredGroup *group
 	CommandCounterIncrement();
 }
 
+/* Note that the row of a member is gone. */
 void
 maintenance_drop(Maintenance *maintenance, HeapTuple member)
 {
 	MemoryContext old = MemoryContextSwitchTo(maintenance->work);
 
-	read_member(maintenance, member);
+	deform_member(maintenance, member);
 	leave_group(maintenance, member, group_of_member(maintenance));
 	maintenance->changes++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(maintenance->work);
 }
 
+/* Note that a row is gone from the source. */
 void
 maintenance_remove(Maintenance *maintenance, const Datum *values, const bool *nulls)
 {
@@ -127,7 +139,7 @@ maintenance_remove(Maintenance *maintenance, const Datum *values, const bool *nu
 		maintenance_drop(maintenance, member);
 }
 
-/* Is a row stored exactly as it is now? */
+/* Return true if the member just read has exactly these values. */
 static bool
 is_unchanged(Maintenance *maintenance, const Datum *values, const bool *nulls)
 {
@@ -145,6 +157,7 @@ is_unchanged(Maintenance *maintenance, const Datum *values, const bool *nulls)
 	return true;
 }
 
+/* Return the codes of a row at level 0; valid until the next row is read. */
 static const int32 *
 read_codes(Maintenance *maintenance, const Datum *values, const bool *nulls)
 {
@@ -159,7 +172,7 @@ read_codes(Maintenance *maintenance, const Datum *values, const bool *nulls)
 	return anonymizer_row(anonymizer)->codes;
 }
 
-/* May a row that has changed stay in its group? */
+/* Return true if a row that has changed may stay in its group. */
 static bool
 may_stay(Maintenance *maintenance, const StoredGroup *group, const Datum *values, const bool *nulls)
 {
@@ -169,13 +182,14 @@ may_stay(Maintenance *maintenance, const StoredGroup *group, const Datum *values
 	{
 		int64 k = DatumGetInt64(values[keeper->row->natts - 1]);
 
+		Assert(keeper->row->natts == keeper->aview->ncolumns + 1);
 		if (k < 0 || (group->key == NULL && k > 1))
 			return false;
 	}
 	return group_is_cell_of(&maintenance->stored, group, read_codes(maintenance, values, nulls));
 }
 
-/* The member just read has other values now. */
+/* Give the member just read its new values: in its group if it may stay there, or else by arriving again. */
 static void
 change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, const bool *nulls)
 {
@@ -191,12 +205,13 @@ change_member(Maintenance *maintenance, HeapTuple member, const Datum *values, c
 		return;
 	}
 	leave_group(maintenance, member, group);
-	/* Whoever was in a group, be it of equals, stays in one. */
+	/* A row that was in a group, even one of equal rows at step 0, stays in a group: its floor is not 0. */
 	if (group && group->key)
 		floor = Max(floor, maintenance->keeper->personal ? Max(group->step, 1) : group->step);
 	note_arrival(maintenance, floor, values, nulls);
 }
 
+/* Note a row of the source as it is now; return true if it is stored. */
 bool
 maintenance_put(Maintenance *maintenance, const Datum *values, const bool *nulls, ItemPointer was)
 {
@@ -206,7 +221,7 @@ maintenance_put(Maintenance *maintenance, const Datum *values, const bool *nulls
 	if (member)
 	{
 		*was = member->t_self;
-		read_member(maintenance, member);
+		deform_member(maintenance, member);
 		if (!is_unchanged(maintenance, values, nulls))
 		{
 			change_member(maintenance, member, values, nulls);
@@ -225,6 +240,7 @@ maintenance_put(Maintenance *maintenance, const Datum *values, const bool *nulls
 
 static int come_back(Maintenance *maintenance, int64 group, int floor, int64 published);
 
+/* Have the rows that wait look for a group again. */
 void
 maintenance_recall(Maintenance *maintenance)
 {
@@ -234,15 +250,17 @@ maintenance_recall(Maintenance *maintenance)
 	MemoryContextSwitchTo(old);
 }
 
+/* Members that leave their group to arrive again. */
 typedef struct Leavers
 {
 	Stored *stored;
-	int64 published;
-	List *members;
+	int64 published; /* members of the group that stay; 0: none do */
+	List *members;	 /* copies */
 } Leavers;
 
+/* Add a copy of a member that leaves: a MemberVisitor. */
 static bool
-collect_member(void *arg, HeapTuple member)
+collect_leaver(void *arg, HeapTuple member)
 {
 	Leavers *leavers = arg;
 
@@ -252,8 +270,8 @@ collect_member(void *arg, HeapTuple member)
 }
 
 /*
- * The members of a group come back, or those that wait (0); all of them or, if so
- * many are published, the others.  Returns how many.
+ * Let the members of a group, or the rows that wait (0), arrive again at a floor or above:
+ * all of them or, if some members are published, the others.  Return how many.
  */
 static int
 come_back(Maintenance *maintenance, int64 group, int floor, int64 published)
@@ -261,13 +279,13 @@ come_back(Maintenance *maintenance, int64 group, int floor, int64 published)
 	Leavers leavers = {&maintenance->stored, published, NIL};
 	ListCell *cell;
 
-	stored_visit_members(&maintenance->stored, group, collect_member, &leavers);
+	stored_visit_members(&maintenance->stored, group, collect_leaver, &leavers);
 	foreach (cell, leavers.members)
 	{
 		HeapTuple member = lfirst(cell);
 		int own;
 
-		read_member(maintenance, member);
+		deform_member(maintenance, member);
 		own = DatumGetInt32(maintenance->values[Anum_members_floor - 1]);
 		note_arrival(maintenance, Max(own, floor), maintenance->values + Anum_members_first - 1,
 					 maintenance->nulls + Anum_members_first - 1);
@@ -277,7 +295,7 @@ come_back(Maintenance *maintenance, int64 group, int floor, int64 published)
 	return list_length(leavers.members);
 }
 
-/* The members of a group come back, no narrower than they were published. */
+/* Delete a group, and let its members arrive again, no narrower than they were published. */
 static void
 dissolve(Maintenance *maintenance, StoredGroup *group)
 {
@@ -285,9 +303,9 @@ dissolve(Maintenance *maintenance, StoredGroup *group)
 	stored_delete_group(&maintenance->stored, group);
 }
 
-/* Members that a smaller group cannot publish look for a larger one. */
+/* Let the members that a group cannot publish any more, as it has become smaller, look for a larger one. */
 static void
-part(Maintenance *maintenance, const StoredGroup *group)
+part_from_group(Maintenance *maintenance, const StoredGroup *group)
 {
 	int64 published = stored_published(&maintenance->stored, group);
 
@@ -296,6 +314,7 @@ part(Maintenance *maintenance, const StoredGroup *group)
 							group->members - come_back(maintenance, group->id, group->step, published), false);
 }
 
+/* Check the groups that a member has left, and dissolve them or part from them where they are too small now. */
 static void
 dissolve_weakened(Maintenance *maintenance)
 {
@@ -308,13 +327,13 @@ dissolve_weakened(Maintenance *maintenance)
 		if (!group_holds(&maintenance->stored, group))
 			dissolve(maintenance, group);
 		else if (maintenance->keeper->personal)
-			part(maintenance, group);
+			part_from_group(maintenance, group);
 	}
 }
 
 /*
- * A group that is too far from the whole is dissolved into others, one at a time;
- * the last one, which is the whole, is not far from it.
+ * Dissolve groups with distributions that are too far from those of all rows, one at a time,
+ * until there is none.  This ends: a single group is all rows, and at no distance from them.
  */
 static void
 restore_closeness(Maintenance *maintenance)
@@ -329,7 +348,7 @@ restore_closeness(Maintenance *maintenance)
 	}
 }
 
-/* Said with errors, such as that of an identifier that the source has twice. */
+/* Add the view's name to an error, such as that of an identifier that the source has twice: an error callback. */
 static void
 name_view(void *arg)
 {
@@ -338,6 +357,7 @@ name_view(void *arg)
 	errcontext("groups of materialized anonymization view \"%s\"", get_rel_name(maintenance->keeper->aview->view));
 }
 
+/* Apply the changes, and return how many rows were gone, new or changed. */
 int64
 maintenance_end(Maintenance *maintenance)
 {

@@ -1,15 +1,16 @@
 /*
  * pending.c
- *		What a transaction has changed in the base tables of materialized views.
+ *		The changes that a transaction has made to the tables of materialized views.
  *
- * The triggers, after each statement, apply the view's projection and WHERE to the
- * transition tables and keep the rows; of choices they keep whose these are.  That
- * goes to the groups when the transaction commits or is prepared; a subtransaction
- * that is rolled back takes its rows with it.  Rows beyond work_mem go to disk.
+ * After each statement the triggers apply the view's projection and WHERE to the
+ * transition tables and keep the resulting rows; of choices they keep the columns
+ * that tell to which rows they belong.  The changes go to the groups when the
+ * transaction commits or is prepared; a subtransaction that is rolled back takes its
+ * changes with it.  Rows beyond work_mem go to disk.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/pending.h"
 
 #include "access/table.h"
 #include "access/tupconvert.h"
@@ -34,37 +35,42 @@
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
+#include "matview/demand.h"
+#include "matview/keeper.h"
+#include "matview/maintain.h"
+#include "matview/matview.h"
+#include "matview/reconcile.h"
 
 PG_FUNCTION_INFO_V1(kanon_keep_groups);
 
-/* Columns before those of the source. */
+/* The columns of a pending row. */
 enum Anum_pending
 {
-	Anum_pending_present = 1, /* is the row there afterwards? */
-	Anum_pending_serial,
-	Anum_pending_first
+	Anum_pending_present = 1, /* boolean: the row is there after the change */
+	Anum_pending_serial,	  /* the changes of a transaction, numbered in the order of time */
+	Anum_pending_first		  /* of the source's columns */
 };
 
-/* The changes of one view by one subtransaction. */
+/* The changes of one view by one subtransaction, in TopTransactionContext. */
 typedef struct Pending
 {
 	int32 view;
 	SubTransactionId subid;
-	TupleDesc desc;
+	TupleDesc desc; /* of rows */
 	Tuplestorestate *rows;
-	Tuplestorestate *owners; /* whose choices have changed; null: nobody's */
-	bool removals;
-	bool truncated; /* what was removed is not known */
+	Tuplestorestate *owners; /* rows of keeper->owner: choices that have changed; NULL: none */
+	bool removals;			 /* some row was removed or changed */
+	bool truncated;			 /* rows were removed that are not known: the view is to be compared with its source */
 } Pending;
 
-/* Of the running transaction, in its memory, in the order of time. */
-static List *pending = NIL;
-static bool applying = false;
-static int64 serial = 0;
+static List *pending = NIL;	  /* the changes of the running transaction, in the order of time */
+static bool applying = false; /* groups are being brought up to date */
+static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
 
-/* Changes of a subtransaction that are this few are added to its parent's. */
+/* The rows of a subtransaction are added to those of its parent if they are no more than this. */
 #define FEW_ROWS 1000
 
+/* Return the descriptor of pending rows. */
 static TupleDesc
 describe_pending(const Keeper *keeper)
 {
@@ -78,7 +84,7 @@ describe_pending(const Keeper *keeper)
 	return desc;
 }
 
-/* Where the current subtransaction's changes of a view go. */
+/* Return the entry for the current subtransaction's changes of a view. */
 static Pending *
 pending_for(Keeper *keeper)
 {
@@ -107,6 +113,7 @@ pending_for(Keeper *keeper)
 	return entry;
 }
 
+/* Drop the files of an entry. */
 static void
 end_entry(Pending *entry)
 {
@@ -115,7 +122,10 @@ end_entry(Pending *entry)
 		tuplestore_end(entry->owners);
 }
 
-/* Whoever runs while groups are brought up to date, as code of the view does, cannot ask for more of it. */
+/*
+ * Raise an error while groups are being brought up to date: code of the view runs then, and
+ * its changes could not be applied any more.
+ */
 static void
 refuse_nesting(void)
 {
@@ -126,6 +136,7 @@ refuse_nesting(void)
 				 errhint("Functions and operators in the view and its profile must not change anything.")));
 }
 
+/* Have a view's groups compared with its source at the end of the transaction. */
 void
 pending_reconcile(int32 id)
 {
@@ -137,8 +148,9 @@ pending_reconcile(int32 id)
 	CurrentResourceOwner = owner;
 }
 
+/* Return true if the running transaction has changed the source of a view. */
 bool
-pending_has(int32 id)
+matview_has_pending(int32 id)
 {
 	ListCell *cell;
 
@@ -150,22 +162,24 @@ pending_has(int32 id)
 	return false;
 }
 
-/* From rows of the base table to rows of the source, or from choices to whose they are. */
+/* The way of a statement's rows from the table that it changes to pending rows or, for choices, to pending owners. */
 typedef struct Feed Feed;
 struct Feed
 {
 	Keeper *keeper;
 	Pending *pending;
 	TupleTableSlot *slot; /* of the table that changed */
-	AttrMap *map;		  /* from a child's columns to its parent's; null: the same */
-	TupleTableSlot *base; /* of that parent */
+	AttrMap *map;		  /* from a child's columns to its parent's; NULL: the same */
+	TupleTableSlot *base; /* for a row of that parent */
 	ExprContext *econtext;
-	ExprState *where;
-	AttrNumber *plain;	 /* of each column: the base table's column that it is, or 0 */
-	ExprState **columns; /* of the others */
+	ExprState *where;	 /* the view's condition; NULL: none */
+	AttrNumber *plain;	 /* by column of the view: the column of the base table that it is, or 0 */
+	ExprState **columns; /* by column of the view: its expression, if it is no plain column */
+	/* Keep a row of the parent; present: it is there after the change. */
 	void (*feed)(Feed *feed, TupleTableSlot *slot, bool present);
 };
 
+/* Prepare the view's condition and its columns. */
 static void
 prepare_expressions(Feed *feed)
 {
@@ -177,7 +191,9 @@ prepare_expressions(Feed *feed)
 	feed->plain = palloc0(ncolumns * sizeof(AttrNumber));
 	feed->columns = palloc0(ncolumns * sizeof(ExprState *));
 	if (source->jointree->quals)
-		feed->where = ExecInitQual(make_ands_implicit((Expr *) expression_planner((Expr *) copyObject(source->jointree->quals))), NULL);
+		feed->where =
+			ExecInitQual(make_ands_implicit((Expr *) expression_planner((Expr *) copyObject(source->jointree->quals))),
+						 NULL);
 	foreach (cell, source->targetList)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
@@ -191,7 +207,7 @@ prepare_expressions(Feed *feed)
 	}
 }
 
-/* Temporary files have to last until the transaction ends. */
+/* Add a row to a tuplestore, with temporary files that last until the transaction ends. */
 static void
 keep_values(Tuplestorestate *rows, TupleDesc desc, Datum *values, bool *nulls)
 {
@@ -202,6 +218,7 @@ keep_values(Tuplestorestate *rows, TupleDesc desc, Datum *values, bool *nulls)
 	CurrentResourceOwner = owner;
 }
 
+/* Keep a row of the base table as a row of the source, if it satisfies the view's condition. */
 static void
 feed_row(Feed *feed, TupleTableSlot *slot, bool present)
 {
@@ -225,7 +242,7 @@ feed_row(Feed *feed, TupleTableSlot *slot, bool present)
 	feed->pending->removals |= !present;
 }
 
-/* The old choices and the new ones, which may be somebody else's. */
+/* Keep the columns of choices that tell to which rows they belong; old and new choices may belong to different ones. */
 static void
 feed_owner(Feed *feed, TupleTableSlot *slot, bool present)
 {
@@ -243,6 +260,7 @@ feed_owner(Feed *feed, TupleTableSlot *slot, bool present)
 	keep_values(feed->pending->owners, desc, values, nulls);
 }
 
+/* Keep the rows of a transition table. */
 static void
 feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 {
@@ -263,6 +281,7 @@ feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 	}
 }
 
+/* Keep the rows of a statement's transition tables, with the columns of the parent table. */
 static void
 feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 {
@@ -289,26 +308,33 @@ feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 	FreeExprContext(feed->econtext, true);
 }
 
+/* Return true if a relation is a table or below it. */
 static bool
 is_below(Oid relation, Oid table)
 {
-	return OidIsValid(table) && (relation == table || list_member_oid(find_all_inheritors(table, NoLock, NULL), relation));
+	return OidIsValid(table) &&
+		   (relation == table || list_member_oid(find_all_inheritors(table, NoLock, NULL), relation));
 }
 
+/*
+ * Return the number of the view that a trigger keeps up to date; raise an error if the call is
+ * no such trigger's.
+ */
 static int32
 view_of_trigger(FunctionCallInfo fcinfo)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_AFTER(trigger->tg_event) || TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		trigger->tg_trigger->tgnargs != 1)
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_AFTER(trigger->tg_event) ||
+		TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || trigger->tg_trigger->tgnargs != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function %s.keep_groups is for the triggers of materialized anonymization views only", KANON_SCHEMA)));
+				 errmsg("function %s.keep_groups is for the triggers of materialized anonymization views only",
+						KANON_SCHEMA)));
 	return pg_strtoint32(trigger->tg_trigger->tgargs[0]);
 }
 
-/* The view's own expressions run with its owner's rights, as when the view is read. */
+/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
@@ -327,7 +353,10 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 	as_owner_end(&scope);
 }
 
-/* Anybody may put triggers on tables of his own.  One table may hold rows and choices. */
+/*
+ * Note the changes of a statement: work of keeper_use().  One table may hold rows and choices.
+ * Any role may put such a trigger on a table of its own, so that the table is checked.
+ */
 static void
 note_statement(Keeper *keeper, void *arg)
 {
@@ -354,7 +383,7 @@ note_statement(Keeper *keeper, void *arg)
 		note_changes(trigger, &rows, keeper->base);
 }
 
-/* AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement: keep_groups(number of the view) */
+/* kanon.keep_groups(number of the view): a trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement. */
 Datum
 kanon_keep_groups(PG_FUNCTION_ARGS)
 {
@@ -369,8 +398,8 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
 	{
 		ereport(WARNING,
-				(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more", get_rel_name(keeper->aview->view),
-						RelationGetRelationName(trigger->tg_relation)),
+				(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more",
+						get_rel_name(keeper->aview->view), RelationGetRelationName(trigger->tg_relation)),
 				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
 		return PointerGetDatum(NULL);
 	}
@@ -378,7 +407,7 @@ kanon_keep_groups(PG_FUNCTION_ARGS)
 	return PointerGetDatum(NULL);
 }
 
-/* Rows in the order of their identifiers and, for each, of time. */
+/* Start to sort pending rows by their identifiers and, for equal ones, by time. */
 static Tuplesortstate *
 start_sort(Keeper *keeper, TupleDesc desc)
 {
@@ -397,9 +426,9 @@ start_sort(Keeper *keeper, TupleDesc desc)
 	return tuplesort_begin_heap(desc, nkeys, columns, operators, collations, nulls_first, work_mem, NULL, false);
 }
 
-/* A row of the source, with the k that it asks for if rows do. */
+/* Note a row of the source, with its k if each row has its own. */
 static void
-put_row(Maintenance *maintenance, Keeper *keeper, const Datum *values, const bool *nulls)
+put_pending_row(Maintenance *maintenance, Keeper *keeper, const Datum *values, const bool *nulls)
 {
 	int ncolumns = keeper->row->natts;
 	Datum *row = palloc(ncolumns * sizeof(Datum));
@@ -415,6 +444,7 @@ put_row(Maintenance *maintenance, Keeper *keeper, const Datum *values, const boo
 	pfree(row_nulls);
 }
 
+/* Note a pending row. */
 static void
 apply_row(Maintenance *maintenance, Keeper *keeper, TupleTableSlot *slot)
 {
@@ -425,12 +455,12 @@ apply_row(Maintenance *maintenance, Keeper *keeper, TupleTableSlot *slot)
 	values = slot->tts_values + Anum_pending_first - 1;
 	nulls = slot->tts_isnull + Anum_pending_first - 1;
 	if (DatumGetBool(slot->tts_values[Anum_pending_present - 1]))
-		put_row(maintenance, keeper, values, nulls);
+		put_pending_row(maintenance, keeper, values, nulls);
 	else
 		maintenance_remove(maintenance, values, nulls);
 }
 
-/* Do two rows have the same identifiers? */
+/* Return true if two pending rows have the same identifiers. */
 static bool
 same_ids(Keeper *keeper, TupleTableSlot *a, TupleTableSlot *b)
 {
@@ -448,7 +478,7 @@ same_ids(Keeper *keeper, TupleTableSlot *a, TupleTableSlot *b)
 	return true;
 }
 
-/* Only the last that happened to a row counts. */
+/* Note sorted pending rows: of all changes of a row, the last one counts. */
 static void
 apply_sorted(Maintenance *maintenance, Keeper *keeper, Tuplesortstate *sort, TupleDesc desc)
 {
@@ -473,14 +503,15 @@ apply_sorted(Maintenance *maintenance, Keeper *keeper, Tuplesortstate *sort, Tup
 	ExecDropSingleTupleTableSlot(next);
 }
 
+/* Stored rows with choices that have changed. */
 typedef struct Reconsidered
 {
 	Tuplesortstate *sort;
-	TupleTableSlot *slot; /* of pending rows */
+	TupleTableSlot *slot; /* for a pending row */
 	int ncolumns;
 } Reconsidered;
 
-/* A stored row comes again before anything else that happens to it. */
+/* Add a stored row to the pending rows, with a serial before all of its other changes: a RowVisitor. */
 static void
 reconsider_row(void *arg, const Datum *values, const bool *nulls)
 {
@@ -497,7 +528,7 @@ reconsider_row(void *arg, const Datum *values, const bool *nulls)
 	tuplesort_puttupleslot(reconsidered->sort, slot);
 }
 
-/* The rows of all whose choices have changed. */
+/* Add the stored rows to which changed choices belong to the pending rows. */
 static void
 reconsider_owners(Keeper *keeper, List *entries, Tuplesortstate *sort, TupleDesc desc)
 {
@@ -523,7 +554,7 @@ reconsider_owners(Keeper *keeper, List *entries, Tuplesortstate *sort, TupleDesc
 	ExecDropSingleTupleTableSlot(reconsidered.slot);
 }
 
-/* Rows that only came can come in the order that they came in. */
+/* Apply pending rows: sorted if some are removals, or else in the order in which they came. */
 static void
 apply_rows(Keeper *keeper, List *entries, bool removals)
 {
@@ -533,6 +564,7 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 	Tuplesortstate *sort = removals ? start_sort(keeper, desc) : NULL;
 	ListCell *cell;
 
+	Assert(applying);
 	if (sort)
 		reconsider_owners(keeper, entries, sort, desc);
 	foreach (cell, entries)
@@ -555,7 +587,7 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 	(void) maintenance_end(maintenance);
 }
 
-/* All that a transaction has changed of a view. */
+/* All changes of a view by a transaction. */
 typedef struct Changes
 {
 	List *entries;
@@ -563,17 +595,19 @@ typedef struct Changes
 	bool truncated;
 } Changes;
 
+/* Apply the changes of a view: work of keeper_work(). */
 static void
 apply_changes(Keeper *keeper, void *arg)
 {
 	Changes *changes = arg;
 
 	if (changes->truncated)
-		(void) matview_reconcile(keeper);
+		(void) reconcile_groups(keeper);
 	else
 		apply_rows(keeper, changes->entries, changes->removals);
 }
 
+/* Apply all pending changes of a view, unless it has been dropped. */
 static void
 apply_view(int32 id)
 {
@@ -595,13 +629,14 @@ apply_view(int32 id)
 	keeper_work(id, apply_changes, &changes);
 }
 
+/* Compare numbers of views for list_sort(). */
 static int
-compare_ids(const ListCell *a, const ListCell *b)
+compare_view_ids(const ListCell *a, const ListCell *b)
 {
 	return lfirst_int(a) < lfirst_int(b) ? -1 : lfirst_int(a) > lfirst_int(b);
 }
 
-/* One view after the other, in an order that all transactions agree in. */
+/* Apply all pending changes, one view after the other, in the same order in all transactions. */
 static void
 apply_all(void)
 {
@@ -610,41 +645,45 @@ apply_all(void)
 	List *views = NIL;
 	ListCell *cell;
 
-	/* What the last command has done is read, too. */
+	/* The changes of the last command must be visible. */
 	CommandCounterIncrement();
 	foreach (cell, pending)
 		views = list_append_unique_int(views, ((Pending *) lfirst(cell))->view);
-	list_sort(views, compare_ids);
+	list_sort(views, compare_view_ids);
 	foreach (cell, views)
 		apply_view(lfirst_int(cell));
-	/* Their files belong to the transaction, which asks for them before it frees memory. */
+	/* The files of the entries belong to the transaction, which closes files before it frees memory. */
 	foreach (cell, pending)
 		end_entry(lfirst(cell));
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
 
+/*
+ * Apply the pending changes before a transaction commits or is prepared; forget them at its
+ * end: an XactCallback.
+ */
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
-	/* What has failed while it was applied is over, too. */
 	if (pending == NIL)
 		return;
 	applying = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
 	if (applying)
 		apply_all();
 	applying = false;
-	/* Their memory and files go with the transaction. */
+	/* The memory and files of the entries go with the transaction. */
 	pending = NIL;
 	serial = 0;
 }
 
-/* Adds a subtransaction's changes to those of its parent, where that is cheap. */
+/* Add a subtransaction's changes to those of its parent. */
 static void
 hand_over(Pending *entry, Pending *parent)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(entry->desc, &TTSOpsMinimalTuple);
 
+	Assert(entry->view == parent->view && entry->owners == NULL);
 	tuplestore_rescan(entry->rows);
 	while (tuplestore_gettupleslot(entry->rows, true, false, slot))
 		tuplestore_puttupleslot(parent->rows, slot);
@@ -653,6 +692,7 @@ hand_over(Pending *entry, Pending *parent)
 	parent->truncated |= entry->truncated;
 }
 
+/* Give the changes of a subtransaction to its parent; few ones join an entry of the parent. */
 static void
 at_subtransaction_commit(SubTransactionId subid, SubTransactionId parent)
 {
@@ -684,6 +724,7 @@ at_subtransaction_commit(SubTransactionId subid, SubTransactionId parent)
 	}
 }
 
+/* Drop the changes of a subtransaction. */
 static void
 at_subtransaction_abort(SubTransactionId subid)
 {
@@ -701,6 +742,7 @@ at_subtransaction_abort(SubTransactionId subid)
 	}
 }
 
+/* Keep the changes of a subtransaction that commits, and drop the others: a SubXactCallback. */
 static void
 at_subtransaction_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
 {
@@ -719,6 +761,7 @@ at_subtransaction_end(SubXactEvent event, SubTransactionId subid, SubTransaction
 	MemoryContextSwitchTo(old);
 }
 
+/* Register for the ends of transactions. */
 void
 pending_init(void)
 {

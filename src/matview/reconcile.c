@@ -1,10 +1,13 @@
 /*
  * reconcile.c
  *		Comparing the stored groups of a materialized view with its source.
+ *
+ * Each row of the source is noted as it is now.  The members that no row has met are
+ * gone from the source.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/reconcile.h"
 
 #include "access/htup_details.h"
 #include "access/heapam.h"
@@ -20,9 +23,13 @@
 #include "utils/snapmgr.h"
 
 #include "aview/aview.h"
+#include "matview/demand.h"
+#include "matview/keeper.h"
+#include "matview/maintain.h"
+#include "matview/matview.h"
 #include "source/source.h"
 
-/* Places of members whose row is still in the source. */
+/* The place of a member that has a row in the source. */
 typedef struct SeenEntry
 {
 	uint64 place;
@@ -40,12 +47,14 @@ typedef struct SeenEntry
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* Return the place of a row as a number. */
 static uint64
-place_of(ItemPointer tid)
+place_number(ItemPointer tid)
 {
 	return (uint64) ItemPointerGetBlockNumber(tid) << 16 | ItemPointerGetOffsetNumber(tid);
 }
 
+/* Raise an error if an identifier is NULL: no member could be found by it. */
 static void
 check_ids_present(Keeper *keeper, TupleTableSlot *slot)
 {
@@ -59,6 +68,7 @@ check_ids_present(Keeper *keeper, TupleTableSlot *slot)
 	}
 }
 
+/* Note all rows of the source, and the places of the members that are stored of them. */
 static void
 put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot snapshot)
 {
@@ -69,7 +79,7 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 
 	for (int i = 0; i < aview->ncolumns; i++)
 		columns = lappend_int(columns, i);
-	/* Where rows have a k of their own, it comes last here as there. */
+	/* Where rows have a k of their own, it is the last column, as in keeper->row. */
 	if (keeper->personal)
 		columns = lappend_int(columns, aview->profile->demand);
 	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), false, NULL), NULL, snapshot);
@@ -85,16 +95,18 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 		{
 			int last = aview->ncolumns;
 
-			slot->tts_values[last] = Int64GetDatum(demand_of_choices(keeper, slot->tts_values[last], slot->tts_isnull[last]));
+			slot->tts_values[last] =
+				Int64GetDatum(demand_of_choices(keeper, slot->tts_values[last], slot->tts_isnull[last]));
 			slot->tts_isnull[last] = false;
 		}
 		if (!maintenance_put(maintenance, slot->tts_values, slot->tts_isnull, &was))
 			continue;
-		seen_insert(seen, place_of(&was), &again);
+		seen_insert(seen, place_number(&was), &again);
 	}
 	source_end(run);
 }
 
+/* Note that the rows of all other members are gone. */
 static void
 drop_unseen(Maintenance *maintenance, seen_hash *seen, Snapshot snapshot)
 {
@@ -104,21 +116,18 @@ drop_unseen(Maintenance *maintenance, seen_hash *seen, Snapshot snapshot)
 	while ((member = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (seen_lookup(seen, place_of(&member->t_self)) == NULL)
+		if (seen_lookup(seen, place_number(&member->t_self)) == NULL)
 			maintenance_drop(maintenance, member);
 	}
 	table_endscan(scan);
 }
 
-/*
- * Brings in whatever the groups have missed.  The caller holds the view's lock and
- * a snapshot taken after he got it, which therefore sees what all who had the lock
- * before him have committed.
- */
+/* Bring in all changes that the groups have missed, and return how many rows were not as they should have been. */
 int64
-matview_reconcile(Keeper *keeper)
+reconcile_groups(Keeper *keeper)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon comparison of groups and source", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon comparison of groups and source",
+												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	Snapshot snapshot = RegisterSnapshot(GetActiveSnapshot());
 	Maintenance *maintenance = maintenance_start(keeper);
@@ -132,5 +141,22 @@ matview_reconcile(Keeper *keeper)
 	UnregisterSnapshot(snapshot);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+	return changes;
+}
+
+/* Add the number of rows that were not as they should have been: work of keeper_work(). */
+static void
+count_reconciled(Keeper *keeper, void *arg)
+{
+	*(int64 *) arg += reconcile_groups(keeper);
+}
+
+/* Compare the groups of a view with its source, and bring in all that they have missed. */
+int64
+matview_reconcile(int32 id)
+{
+	int64 changes = 0;
+
+	keeper_work(id, count_reconciled, &changes);
 	return changes;
 }

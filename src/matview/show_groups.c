@@ -1,6 +1,6 @@
 /*
  * show_groups.c
- *		kanon.groups: the stored groups of a materialized view, for its owner.
+ *		kanon.groups: the stored groups of a materialized view, for the view's owner.
  */
 #include "base/kanon.h"
 
@@ -35,7 +35,7 @@ matview_load_owned(Oid view)
 	return aview;
 }
 
-/* {"column": expression, ...} of the columns of a role */
+/* Return an SQL expression for the object {"column": expression, ...} of the columns of a role. */
 static char *
 object_of(const AView *aview, ColumnRole role, const char *form)
 {
@@ -47,21 +47,23 @@ object_of(const AView *aview, ColumnRole role, const char *form)
 	{
 		if (aview->columns[i].role != role)
 			continue;
-		appendStringInfo(&text, "%s%s, ", text.data[text.len - 1] == '(' ? "" : ", ", quote_literal_cstr(aview->columns[i].name));
+		appendStringInfo(&text, "%s%s, ", text.data[text.len - 1] == '(' ? "" : ", ",
+						 quote_literal_cstr(aview->columns[i].name));
 		appendStringInfo(&text, form, i + 1);
 	}
 	appendStringInfoChar(&text, ')');
 	return text.data;
 }
 
-/* groups(view): as in the paper's Fig. 10, for the view's owner; rows that wait come last */
+/* kanon.groups(view): return the groups as in the paper's Fig. 10; rows that wait come last. */
 Datum
 kanon_groups(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = matview_load_owned(PG_GETARG_OID(0));
-	/* By their output functions: a cast to json may be anybody's code, and this runs with our rights. */
-	const char *list = "pg_catalog.jsonb_agg(CASE WHEN m.c%1$d IS NULL THEN NULL ELSE pg_catalog.format('%%s', m.c%1$d) END ORDER BY m.ctid)";
+	/* Values are shown by their output functions: any role may define a cast to json, and this runs with kanon's rights. */
+	const char *list =
+		"pg_catalog.jsonb_agg(CASE WHEN m.c%1$d IS NULL THEN NULL ELSE pg_catalog.format('%%s', m.c%1$d) END ORDER BY m.ctid)";
 	StringInfoData command;
 	StringInfoData cell;
 

@@ -2,12 +2,12 @@
  * stored.h
  *		Reading the stored groups of a materialized A-view.
  *
- * What is stored is anonymous already: groups joined with their members are a
- * relation of published rows.  It takes the place of the source, so that a query
- * over it is made, planned and run like one over the source.
+ * The groups are anonymous already: groups joined with their members are a relation
+ * of published rows.  It takes the place of the source, so that a query over it is
+ * made, planned and run like one over the source.
  */
-#ifndef KANON_SCAN_STORED_H
-#define KANON_SCAN_STORED_H
+#ifndef KANON_STORED_H
+#define KANON_STORED_H
 
 #include "nodes/params.h"
 #include "utils/snapshot.h"
@@ -15,20 +15,21 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 
-/* A query of stored tables, which nobody but their owner may read, to be run on anybody's behalf. */
+/* Return the query of a text over stored tables, which only kanon's owner may read, with that owner's rights. */
 extern Query *stored_query(const char *text);
-/* Does each row have a k of its own? */
+/* Return true if each row of the view has a k of its own. */
 extern bool stored_is_personal(const AView *aview);
-/* In a query of members m and their groups g: which of them are shown, as a further condition. */
+/* Return the condition, starting with AND, or "", that members m of groups g are shown, for the text of a query. */
 extern const char *stored_shown(const AView *aview);
 
-/* The same view with its published rows as its source. */
+/* Raise an error unless the view's owner may still read the source, as the stored rows come from there. */
 extern void stored_check_rights(const AView *aview);
+/* Return the same view with its published rows as its source, after stored_check_rights(). */
 extern AView *stored_view(const AView *aview);
 
 /*
- * A condition that the groups of a column satisfy that AVLIKE holds for with a
- * value of some type, and an index can find; null if there is none.
+ * Return a condition by which an index finds the groups for which a column AVLIKE a value
+ * of some type holds; NULL: there is none.  The view is one of stored_view().
  */
 extern Node *stored_probe(const AView *stored, int column, Oid type, Datum value);
 

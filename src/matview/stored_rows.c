@@ -1,6 +1,11 @@
 /*
  * stored_rows.c
  *		Reading published rows from stored groups.
+ *
+ * The rows come from the source of stored_view().  They are published already but for
+ * the choices of the purpose and recipient: columns that are not shown, and how far
+ * sensitive values are generalized.  Where groups with a witness are asked for, a
+ * first query finds them, and a second one reads the rows.
  */
 #include "base/kanon.h"
 
@@ -17,6 +22,7 @@
 #include "source/layout.h"
 #include "source/source.h"
 
+/* The number of a group that has a witness. */
 typedef struct WitnessedGroup
 {
 	int64 group;
@@ -37,25 +43,25 @@ typedef struct WitnessedGroup
 struct StoredRows
 {
 	RowSource source;
-	AView *view;
+	AView *view; /* of stored_view() */
 	Snapshot snapshot;
 	Bitmapset *wanted;
 	List *conditions; /* on the stored rows */
-	List *asked;	  /* columns that the last parameters are compared with by AVLIKE */
+	List *asked;	  /* columns with which AVLIKE compares the last parameters */
 	bool keep_order;
 	RowLayout layout;
-	TupleTableSlot *current;
-	Dictionary **dictionaries; /* per column of the view that is generalized here */
-	RowWitness witness; /* or NULL */
+	TupleTableSlot *current;   /* the last row, as stored */
+	Dictionary **dictionaries; /* by column of the view: NULL unless it is generalized or tested here */
+	RowWitness witness;		   /* NULL: no witness is asked for */
 	void *witness_arg;
-	struct witnessed_hash *witnessed; /* groups that have one */
-	MemoryContext run_context;
+	struct witnessed_hash *witnessed; /* groups that have a witness; in run_context */
+	MemoryContext run_context;		  /* of the run; reset by rewind */
 	SourceRun *run;
 };
 
-/* The columns as they are, the group, and the k that a row asks for. */
+/* Add the raw columns of the view, the group and the k of a row. */
 static Bitmapset *
-add_raw(const AView *stored, Bitmapset *columns)
+add_raw_columns(const AView *stored, Bitmapset *columns)
 {
 	columns = bms_add_range(columns, stored->raw, stored->raw + stored->ncolumns);
 	return stored_is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
@@ -75,6 +81,7 @@ prepare_witness(StoredRows *rows)
 	}
 }
 
+/* Start a source of stored rows. */
 static RowSource *
 stored_rows_start(const RowRequest *request)
 {
@@ -106,26 +113,28 @@ stored_rows_start(const RowRequest *request)
 		prepare_witness(rows);
 	columns = consent_add_profile(rows->view, bms_copy(rows->wanted));
 	if (request->raw || rows->witness)
-		columns = add_raw(rows->view, columns);
+		columns = add_raw_columns(rows->view, columns);
 	columns = consent_add_choices(rows->view, columns);
 	if (rows->view->profile && rows->view->profile->shown >= 0)
 		columns = bms_add_member(columns, rows->view->profile->shown);
-	/* Rows are rows, even if nothing of them is wanted. */
+	/* A query needs a column, even if only the number of rows is wanted. */
 	if (bms_is_empty(columns))
 		columns = bms_make_singleton(0);
 	row_layout(&rows->layout, rows->view, columns);
 	return &rows->source;
 }
 
+/* Return the number of a row's group; below 0 for a row in no group. */
 static int64
 group_of(const StoredRows *rows, TupleTableSlot *slot)
 {
+	Assert(rows->layout.place[rows->view->raw + rows->view->ncolumns] >= 0);
 	return DatumGetInt64(slot->tts_values[rows->layout.place[rows->view->raw + rows->view->ncolumns]]);
 }
 
-/* Is a row a witness?  What its owner does not let be seen is NULL. */
+/* Return true if a row is a witness.  Values that its owner does not let be seen are NULL. */
 static bool
-is_witness(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
+is_stored_witness(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
 {
 	const AView *view = rows->view;
 
@@ -138,7 +147,7 @@ is_witness(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nu
 		nulls[column] = slot->tts_isnull[place] || !consent_given(view, &rows->layout, slot, column);
 		if (!nulls[column])
 		{
-			/* First: a new code may move the values. */
+			/* The code must come first: a new code may move the array of values. */
 			int32 code = dictionary_code(dictionary, slot->tts_values[place], false);
 
 			values[column] = dictionary->levels[0].values[code];
@@ -149,14 +158,19 @@ is_witness(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nu
 
 static bool is_shown(const StoredRows *rows, TupleTableSlot *slot);
 
-/* The groups that have a witness.  Any member may be one, whatever else is asked of the rows that are wanted. */
+/*
+ * Find the groups that have a witness.  Any member may be one, also one that does not
+ * satisfy the conditions on the wanted rows.
+ */
 static void
-find_witnesses(StoredRows *rows, List *probes, ParamListInfo params)
+find_witnessed_groups(StoredRows *rows, List *probes, ParamListInfo params)
 {
 	Datum *values = palloc0(rows->view->ncolumns * sizeof(Datum));
 	bool *nulls = palloc(rows->view->ncolumns * sizeof(bool));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon witness", ALLOCSET_DEFAULT_SIZES);
-	SourceRun *run = source_start(rows->view, source_plan(rows->view, source_query(rows->view, rows->layout.columns, probes, NIL), false, params), params, rows->snapshot);
+	Query *query = source_query(rows->view, rows->layout.columns, probes, NIL);
+	PlannedStmt *plan = source_plan(rows->view, query, false, params);
+	SourceRun *run = source_start(rows->view, plan, params, rows->snapshot);
 	TupleTableSlot *slot;
 
 	memset(nulls, true, rows->view->ncolumns * sizeof(bool));
@@ -168,7 +182,7 @@ find_witnesses(StoredRows *rows, List *probes, ParamListInfo params)
 
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(slot);
-		found = is_shown(rows, slot) && is_witness(rows, slot, values, nulls);
+		found = is_shown(rows, slot) && is_stored_witness(rows, slot, values, nulls);
 		MemoryContextSwitchTo(old);
 		if (found)
 			witnessed_insert(rows->witnessed, group_of(rows, slot), &found);
@@ -198,6 +212,7 @@ list_probes(const AView *stored, List *asked, ParamListInfo params)
 	return probes;
 }
 
+/* Find the groups with a witness, if they are asked for, and start reading rows. */
 static void
 stored_rows_rewind(RowSource *source, ParamListInfo params)
 {
@@ -214,7 +229,7 @@ stored_rows_rewind(RowSource *source, ParamListInfo params)
 	old = MemoryContextSwitchTo(rows->run_context);
 	probes = list_probes(rows->view, rows->asked, params);
 	if (rows->witness)
-		find_witnesses(rows, probes, params);
+		find_witnessed_groups(rows, probes, params);
 	query = source_query(rows->view, rows->layout.columns, list_concat_copy(rows->conditions, probes), NIL);
 	rows->run = source_start(rows->view, source_plan(rows->view, query, false, params), params, rows->snapshot);
 	if (!rows->keep_order)
@@ -222,7 +237,7 @@ stored_rows_rewind(RowSource *source, ParamListInfo params)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is a row shown for the purpose and the recipient? */
+/* Return true if a row is shown for the purpose and the recipient. */
 static bool
 is_shown(const StoredRows *rows, TupleTableSlot *slot)
 {
@@ -239,9 +254,9 @@ is_shown(const StoredRows *rows, TupleTableSlot *slot)
 	return consent_k(rows->view, &rows->layout, slot) >= 0;
 }
 
-/* A sensitive value as its owner lets it be published. */
+/* Publish a sensitive value as its owner lets it be published. */
 static void
-publish_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datum *value, bool *isnull)
+publish_stored_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datum *value, bool *isnull)
 {
 	Dictionary *dictionary = rows->dictionaries[column];
 	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
@@ -256,8 +271,9 @@ publish_sensitive(const StoredRows *rows, TupleTableSlot *slot, int column, Datu
 	*value = dictionary->levels[level].values[code];
 }
 
+/* Fill in the wanted columns of a row. */
 static void
-publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
+publish_stored_row(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls)
 {
 	int column = -1;
 
@@ -268,10 +284,11 @@ publish(const StoredRows *rows, TupleTableSlot *slot, Datum *values, bool *nulls
 		values[column] = slot->tts_values[place];
 		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
 		if (rows->view->columns[column].role == ROLE_SENSITIVE)
-			publish_sensitive(rows, slot, column, &values[column], &nulls[column]);
+			publish_stored_sensitive(rows, slot, column, &values[column], &nulls[column]);
 	}
 }
 
+/* Publish the next row that is shown, of a group that has a witness if one is asked for. */
 static bool
 stored_rows_next(RowSource *source, Datum *values, bool *nulls)
 {
@@ -284,12 +301,14 @@ stored_rows_next(RowSource *source, Datum *values, bool *nulls)
 		if (!source_next(rows->run, &slot))
 			return false;
 		slot_getallattrs(slot);
-	} while (!is_shown(rows, slot) || (rows->witnessed && witnessed_lookup(rows->witnessed, group_of(rows, slot)) == NULL));
-	publish(rows, slot, values, nulls);
+	} while (!is_shown(rows, slot) ||
+			 (rows->witnessed && witnessed_lookup(rows->witnessed, group_of(rows, slot)) == NULL));
+	publish_stored_row(rows, slot, values, nulls);
 	rows->current = slot;
 	return true;
 }
 
+/* Set the columns of the last row as they are in the source. */
 void
 stored_rows_raw(const StoredRows *rows, Datum *values, bool *nulls)
 {
@@ -297,25 +316,30 @@ stored_rows_raw(const StoredRows *rows, Datum *values, bool *nulls)
 	{
 		int place = rows->layout.place[rows->view->raw + i];
 
+		Assert(place >= 0);
 		values[i] = rows->current->tts_values[place];
 		nulls[i] = rows->current->tts_isnull[place];
 	}
 }
 
+/* Return true if the last row is in no group. */
 bool
 stored_rows_alone(const StoredRows *rows)
 {
 	return group_of(rows, rows->current) < 0;
 }
 
+/* Return the k that the last row asks for, of all purposes. */
 int
 stored_rows_k(const StoredRows *rows)
 {
 	if (!stored_is_personal(rows->view))
 		return rows->view->k;
-	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]), PG_INT32_MAX);
+	return (int) Min(DatumGetInt64(rows->current->tts_values[rows->layout.place[rows->view->profile->demand]]),
+					 PG_INT32_MAX);
 }
 
+/* End the query that is being run. */
 static void
 stored_rows_end(RowSource *source)
 {

@@ -1,6 +1,12 @@
 /*
  * stored_view.c
  *		The stored groups of a materialized view as a source of published rows.
+ *
+ * The source is groups joined with members.  Its columns are those of the view, as
+ * they are published, then the columns as they are, then the number of the group.
+ * With a profile, these rows are joined with choices as the rows of the view's own
+ * source are; and where stored groups may be too small for the choices of a purpose
+ * and recipient, a last column says whether a row's group is large enough.
  */
 #include "base/kanon.h"
 
@@ -28,18 +34,18 @@
 #include "base/extension.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
-#include "matview/matview.h"
+#include "matview/follow.h"
 #include "source/source.h"
 
-/* Columns of stored rows, beside those of the view. */
+/* Columns of stored rows beside the columns of the view. */
 #define STORED_RAW "kanon raw %d"
-#define STORED_GROUP "kanon group" /* its number; below 0 if there is one row in it, shown as it is */
+#define STORED_GROUP "kanon group" /* its number; below 0 for a row that is alone, and shown as it is */
 #define STORED_SHOWN "kanon shown"
 
 /* The range table index of the rows in a source with a profile. */
 #define ROWS_RTI 1
 
-/* Whoever may query the view has its groups read on his behalf. */
+/* Have a query run with the rights of kanon's owner: a role that may query the view may not read its tables. */
 static void
 read_as_owner(Query *query)
 {
@@ -50,49 +56,58 @@ read_as_owner(Query *query)
 		((KanonPermission *) lfirst(cell))->checkAsUser = owner;
 }
 
+/* Return the query of a text. */
 static Query *
-analyzed(const char *text)
+analyze_stored(const char *text)
 {
 	return kanon_analyze(linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT)), text);
 }
 
+/* Return the query of a text over stored tables, with the rights of kanon's owner. */
 Query *
 stored_query(const char *text)
 {
-	Query *query = analyzed(text);
+	Query *query = analyze_stored(text);
 
 	read_as_owner(query);
 	return query;
 }
 
+/* Return true if each row has a k of its own. */
 bool
 stored_is_personal(const AView *aview)
 {
 	return aview->profile && aview->profile->demand >= 0;
 }
 
+/* Return the name of a column's type for the text of a query. */
 static char *
-type_name(const AViewColumn *column)
+column_type_name(const AViewColumn *column)
 {
-	return format_type_extended(column->source_type, column->source_typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+	return format_type_extended(column->source_type, column->source_typmod,
+								FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* A column as it is published, whatever its owner says. */
+/* Append a column as it is published if its owner lets it be seen. */
 static void
-append_column(StringInfo text, const AView *aview, int column)
+append_published(StringInfo text, const AView *aview, int column)
 {
 	const AViewColumn *c = &aview->columns[column];
 
 	if (c->role == ROLE_QUASI)
 		appendStringInfo(text, "g.c%d", column + 1);
 	else if (c->role == ROLE_ID && stored_is_personal(aview))
-		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d ELSE m.c%d END", column + 1, column + 1);
+		appendStringInfo(text, "CASE WHEN g.g_key IS NULL AND m.m_k OPERATOR(pg_catalog.=) 0 THEN m.c%d ELSE m.c%d END",
+						 column + 1, column + 1);
 	else
 		appendStringInfo(text, "m.c%d", column + 1);
 	appendStringInfo(text, " AS %s", quote_identifier(c->name));
 }
 
-/* Identifiers become NULL, which SQL does not let be written of a domain that is never null. */
+/*
+ * Replace identifiers by NULL, in the query and not in its text: SQL does not let NULL be
+ * written for a domain that is NOT NULL.
+ */
 static void
 hide_ids(const AView *aview, Query *rows)
 {
@@ -111,14 +126,14 @@ hide_ids(const AView *aview, Query *rows)
 	}
 }
 
-/* Of a view whose rows have a k of their own: those that are shown. */
+/* Return the condition that members of a group are shown, where rows have a k of their own. */
 const char *
 stored_shown(const AView *aview)
 {
 	return stored_is_personal(aview) ? " AND m.m_k OPERATOR(pg_catalog.<=) g.g_size" : "";
 }
 
-/* The columns as they are, as they are published, and the group. */
+/* Return the query for the columns as they are, then as they are published, the group and the k. */
 static Query *
 published_rows(const AView *aview)
 {
@@ -131,19 +146,21 @@ published_rows(const AView *aview)
 		appendStringInfo(&text, "m.c%d AS \"" STORED_RAW "\", ", i + 1, i + 1);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
-		append_column(&text, aview, i);
+		append_published(&text, aview, i);
 		appendStringInfoString(&text, ", ");
 	}
-	appendStringInfo(&text, "CASE WHEN g.g_key IS NULL THEN OPERATOR(pg_catalog.-) g.g_id ELSE g.g_id END AS %s%s", quote_identifier(STORED_GROUP),
+	appendStringInfo(&text, "CASE WHEN g.g_key IS NULL THEN OPERATOR(pg_catalog.-) g.g_id ELSE g.g_id END AS %s%s",
+					 quote_identifier(STORED_GROUP),
 					 stored_is_personal(aview) ? ", m.m_k AS \"" CHOICE_DEMAND "\"" : "");
-	appendStringInfo(&text, " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s", aview->id,
-					 aview->id, stored_shown(aview));
+	appendStringInfo(&text,
+					 " FROM kanon.groups_%d AS g, kanon.members_%d AS m WHERE m.m_group OPERATOR(pg_catalog.=) g.g_id%s",
+					 aview->id, aview->id, stored_shown(aview));
 	query = stored_query(text.data);
 	hide_ids(aview, query);
 	return query;
 }
 
-/* In all of the source: its rows and choices may be read in queries of their own. */
+/* Check the permissions of a query and all queries inside it. */
 static bool
 check_rights_walker(Node *node, void *context)
 {
@@ -157,31 +174,34 @@ check_rights_walker(Node *node, void *context)
 	return expression_tree_walker(node, check_rights_walker, context);
 }
 
-/* The stored rows are for an owner who may read the source itself, as long as he may. */
+/* Raise an error unless the view's owner may still read the source. */
 void
 stored_check_rights(const AView *aview)
 {
 	(void) check_rights_walker((Node *) aview->source, NULL);
 }
 
-/* A column of the rows that a source with a profile joins with choices. */
+/* Return a column of the rows that a source with a profile joins with choices. */
 static Expr *
 column_of_rows(const Query *rows, int column)
 {
 	Expr *expr = list_nth_node(TargetEntry, rows->targetList, column)->expr;
 
-	return (Expr *) makeVar(ROWS_RTI, column + 1, exprType((Node *) expr), exprTypmod((Node *) expr), exprCollation((Node *) expr), 0);
+	return (Expr *) makeVar(ROWS_RTI, column + 1, exprType((Node *) expr), exprTypmod((Node *) expr),
+							exprCollation((Node *) expr), 0);
 }
 
+/* Append an expression to the columns of a source. */
 static void
 append_entry(Query *source, Expr *expr, const char *name)
 {
-	source->targetList = lappend(source->targetList, makeTargetEntry(expr, list_length(source->targetList) + 1, pstrdup(name), false));
+	source->targetList = lappend(source->targetList,
+								 makeTargetEntry(expr, list_length(source->targetList) + 1, pstrdup(name), false));
 }
 
 /*
- * The source with stored rows in place of its own: they are joined with choices by
- * what they are, and shown as they are published.
+ * Return the source with stored rows in place of its own: they are joined with choices by
+ * their columns as they are, and shown as they are published.
  */
 static Query *
 join_choices(const AView *aview, Query *rows)
@@ -200,7 +220,8 @@ join_choices(const AView *aview, Query *rows)
 		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, ncolumns + i);
 	if (stored_is_personal(aview))
 	{
-		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows, 2 * ncolumns + 1);
+		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows,
+																									  2 * ncolumns + 1);
 		source->hasSubLinks = false;
 	}
 	for (int i = 0; i < ncolumns; i++)
@@ -209,7 +230,7 @@ join_choices(const AView *aview, Query *rows)
 	return source;
 }
 
-/* The published columns first, as in a view; then as they are, then the group. */
+/* Put the published columns first, as in the view, then the columns as they are, then the others. */
 static Query *
 order_columns(const AView *aview, Query *rows)
 {
@@ -226,9 +247,9 @@ order_columns(const AView *aview, Query *rows)
 }
 
 /*
- * Groups are stored for the largest k of all purposes and recipients.  For one of
- * them they may be too small where choices change without our notice, or where
- * rows without choices for it are not shown.
+ * Return true if the shown members of each group have to be counted.  Groups are stored for
+ * the largest k of all purposes and recipients.  For one of them they may be too small where
+ * choices change without a trigger, or where rows without choices for it are not shown.
  */
 static bool
 has_to_count(const AView *aview)
@@ -238,13 +259,14 @@ has_to_count(const AView *aview)
 	if (!stored_is_personal(aview))
 		return false;
 	profile_key(aview, &key);
-	return !matview_is_followed(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
+	return !follow_is_complete(aview) || (aview->k < 0 && (key.purpose > 0 || key.recipient > 0));
 }
 
 /*
- * Counts, in each group, those that are shown for these choices: a group is shown
- * if they are as many as each of them asks for.  Which values are diverse or close
- * to the whole is known of the whole group only.
+ * Return the source with a last column: are the members of a row's group that are shown for
+ * these choices as many as each of them asks for?  With l or t all members must be shown,
+ * since whether values are diverse, or close to those of all rows, is known of the whole
+ * group only.
  */
 static Query *
 count_shown(const AView *aview, Query *joined)
@@ -253,7 +275,7 @@ count_shown(const AView *aview, Query *joined)
 	const char *found = quote_identifier(columns[aview->profile->found].name);
 	const char *k = quote_identifier(columns[aview->profile->k].name);
 	char *now = psprintf("CASE WHEN %s THEN %s ELSE %d END", found, k, aview->k);
-	/* The largest for all purposes, as far as it is known, and the one for this purpose as it is now. */
+	/* The larger of the stored k, which is for all purposes, and the k for this purpose as it is now. */
 	char *asks = psprintf("GREATEST(%s, \"" CHOICE_DEMAND "\")", now);
 	char *is_shown = psprintf("(%s OPERATOR(pg_catalog.>=) 0) IS TRUE", now);
 	StringInfoData text;
@@ -270,20 +292,20 @@ count_shown(const AView *aview, Query *joined)
 	{
 		bool quasi = i < aview->ncolumns && columns[i].role == ROLE_QUASI;
 
-		appendStringInfo(&text, "%sNULL::%s%s AS %s", i > 0 ? ", " : "", type_name(&columns[i]), quasi ? " COLLATE pg_catalog.\"C\"" : "",
-						 quote_identifier(columns[i].name));
+		appendStringInfo(&text, "%sNULL::%s%s AS %s", i > 0 ? ", " : "", column_type_name(&columns[i]),
+						 quasi ? " COLLATE pg_catalog.\"C\"" : "", quote_identifier(columns[i].name));
 	}
 	appendStringInfo(&text, ") AS joined WINDOW groups AS (PARTITION BY %s", quote_identifier(STORED_GROUP));
-	/* They tell groups apart no further, but let conditions on them be looked up. */
+	/* The quasi-identifiers, equal in each group, are listed so that conditions on them are pushed down to an index. */
 	for (int i = 0; i < aview->nquasi; i++)
 		appendStringInfo(&text, ", %s", quote_identifier(columns[aview->quasi[i]].name));
 	appendStringInfoChar(&text, ')');
-	query = analyzed(text.data);
+	query = analyze_stored(text.data);
 	rt_fetch(1, query->rtable)->subquery = joined;
 	return query;
 }
 
-/* Those of the source, published; the view's as they are; the group, and whether it is shown. */
+/* Return the columns: of the source as published, of the view as they are, the group, and whether it is shown. */
 static AViewColumn *
 stored_columns(const AView *aview)
 {
@@ -307,11 +329,13 @@ stored_columns(const AView *aview)
 	return columns;
 }
 
+/* Return the same view with its published rows as its source. */
 AView *
 stored_view(const AView *aview)
 {
 	AView *stored = palloc(sizeof(AView));
 
+	Assert(aview->materialized);
 	stored_check_rights(aview);
 	*stored = *aview;
 	stored->rows = published_rows(aview);
@@ -334,7 +358,7 @@ stored_view(const AView *aview)
 	return stored;
 }
 
-/* A value and all above it, as an array. */
+/* Return a value and all values that generalize it, as an array. */
 static Datum
 path_of(Dgh *dgh, Datum value)
 {
@@ -347,6 +371,7 @@ path_of(Dgh *dgh, Datum value)
 	return PointerGetDatum(construct_array(path, length, kanon_generalized_type(), -1, false, TYPALIGN_INT));
 }
 
+/* Return a condition by which an index finds the groups for which AVLIKE holds; NULL: there is none. */
 Node *
 stored_probe(const AView *stored, int column, Oid type, Datum value)
 {
@@ -359,7 +384,7 @@ stored_probe(const AView *stored, int column, Oid type, Datum value)
 		return NULL;
 	value = dgh_resolve(dgh, region_meaning(type, value));
 	gen_view(value, &view);
-	/* Groups below a value that stands for many would have to be found, too. */
+	/* A value that stands for several also covers groups below it, which this condition does not find. */
 	if (!gen_is_itself(&view))
 		return NULL;
 	probe = makeNode(ScalarArrayOpExpr);
@@ -367,8 +392,8 @@ stored_probe(const AView *stored, int column, Oid type, Datum value)
 	probe->opfuncid = get_opcode(probe->opno);
 	probe->useOr = true;
 	probe->inputcollid = C_COLLATION_OID;
-	probe->args = list_make2(source_column(stored, column),
-							 makeConst(get_array_type(generalized), -1, C_COLLATION_OID, -1, path_of(dgh, value), false, false));
+	probe->args = list_make2(source_column(stored, column), makeConst(get_array_type(generalized), -1, C_COLLATION_OID,
+																	  -1, path_of(dgh, value), false, false));
 	probe->location = -1;
 	return (Node *) probe;
 }

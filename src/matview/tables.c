@@ -2,13 +2,14 @@
  * tables.c
  *		Reading and writing the tables of groups and members.
  *
- * Whoever gets here holds the view's lock: nobody else writes these tables, and
- * what is there, committed or our own, is what counts.  So reads take no snapshot
- * of a moment in the past, whatever the transaction's isolation level.
+ * The caller holds the view's lock, so that no other transaction writes these tables.
+ * All rows count that are committed or of this transaction, and reads use
+ * SnapshotSelf at every isolation level: a snapshot of an earlier moment would miss
+ * the changes of earlier holders of the lock.
  */
 #include "base/kanon.h"
 
-#include "matview/matview.h"
+#include "matview/tables.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -23,6 +24,16 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "matview/keeper.h"
+
+/* The number of members of a group that has changed. */
+typedef struct GroupSize
+{
+	int64 group;
+	int64 members;
+	bool weakened; /* by a member that has left or changed: to be checked */
+	char status;   /* of the hash table */
+} GroupSize;
 
 #define SH_PREFIX sizes
 #define SH_ELEMENT_TYPE GroupSize
@@ -35,6 +46,7 @@
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* Open the tables. */
 void
 stored_open(Stored *stored, Keeper *keeper)
 {
@@ -49,6 +61,7 @@ stored_open(Stored *stored, Keeper *keeper)
 
 static void rewrite_group(Stored *stored, StoredGroup *group);
 
+/* Write the numbers of members that have changed. */
 static void
 write_sizes(Stored *stored)
 {
@@ -65,6 +78,7 @@ write_sizes(Stored *stored)
 	}
 }
 
+/* Write the numbers of members, and close the tables. */
 void
 stored_close(Stored *stored)
 {
@@ -76,7 +90,7 @@ stored_close(Stored *stored)
 	CommandCounterIncrement();
 }
 
-/* A row of groups_N in the current memory context. */
+/* Return a row of groups_N as a group, with its members as they are to be written. */
 StoredGroup *
 stored_group_copy(Stored *stored, HeapTuple tuple)
 {
@@ -100,11 +114,12 @@ stored_group_copy(Stored *stored, HeapTuple tuple)
 
 		group->key = (const uint8 *) VARDATA_ANY(key);
 		group->length = VARSIZE_ANY_EXHDR(key) / KEY_BYTES;
+		Assert(VARSIZE_ANY_EXHDR(key) % KEY_BYTES == 0);
 	}
 	return group;
 }
 
-/* The group with a number; null if there is none. */
+/* Return the group with a number; NULL: there is none. */
 StoredGroup *
 stored_group(Stored *stored, int64 id)
 {
@@ -121,7 +136,7 @@ stored_group(Stored *stored, int64 id)
 	return group;
 }
 
-/* Is there a group that rows may join? */
+/* Return true if there is a group that rows may join. */
 bool
 stored_any_group(Stored *stored)
 {
@@ -136,22 +151,27 @@ stored_any_group(Stored *stored)
 	return any;
 }
 
+/* Return the k of a member, which is its last column. */
 static int64
 member_k(Stored *stored, HeapTuple member)
 {
 	bool isnull;
 
-	return DatumGetInt64(heap_getattr(member, RelationGetDescr(stored->members)->natts, RelationGetDescr(stored->members), &isnull));
+	return DatumGetInt64(
+		heap_getattr(member, RelationGetDescr(stored->members)->natts, RelationGetDescr(stored->members), &isnull));
 }
 
-/* Is a member of a group, of which so many are published, one of them? */
+/* Return true if a member of a group is published, given how many of its members are. */
 bool
 stored_is_published(Stored *stored, HeapTuple member, int64 published)
 {
 	return !stored->keeper->personal || member_k(stored, member) <= published;
 }
 
-/* From the most demanding member down: each one that asks for more than there are is left out. */
+/*
+ * Return how many members of a group are published.  From the member with the largest k down,
+ * each one is left out that asks for more members than are left.
+ */
 int64
 stored_published(Stored *stored, const StoredGroup *group)
 {
@@ -166,13 +186,15 @@ stored_published(Stored *stored, const StoredGroup *group)
 	ScanKeyInit(&key, Anum_members_group, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(group->id));
 	index = index_open(stored->keeper->members_by_group, AccessShareLock);
 	scan = systable_beginscan_ordered(stored->members, index, SnapshotSelf, 1, &key);
-	while (HeapTupleIsValid(member = systable_getnext_ordered(scan, BackwardScanDirection)) && member_k(stored, member) > published)
+	while (HeapTupleIsValid(member = systable_getnext_ordered(scan, BackwardScanDirection)) &&
+		   member_k(stored, member) > published)
 		published--;
 	systable_endscan_ordered(scan);
 	index_close(index, AccessShareLock);
 	return published;
 }
 
+/* Return true if there is a member, or a row that waits. */
 bool
 stored_any_member(Stored *stored)
 {
@@ -183,9 +205,9 @@ stored_any_member(Stored *stored)
 	return any;
 }
 
-/* Numbers of groups say nothing; the next one is as good as any. */
+/* Return the next free number of a group, one after another: the numbers tell nothing about groups. */
 static int64
-next_group(Stored *stored)
+next_group_number(Stored *stored)
 {
 	Relation index;
 	SysScanDesc scan;
@@ -198,7 +220,8 @@ next_group(Stored *stored)
 		scan = systable_beginscan_ordered(stored->groups, index, SnapshotSelf, 0, NULL);
 		last = systable_getnext_ordered(scan, BackwardScanDirection);
 		if (HeapTupleIsValid(last))
-			stored->next_group = DatumGetInt64(heap_getattr(last, Anum_groups_id, RelationGetDescr(stored->groups), &isnull));
+			stored->next_group =
+				DatumGetInt64(heap_getattr(last, Anum_groups_id, RelationGetDescr(stored->groups), &isnull));
 		systable_endscan_ordered(scan);
 		index_close(index, AccessShareLock);
 		stored->next_group++;
@@ -206,18 +229,21 @@ next_group(Stored *stored)
 	return stored->next_group++;
 }
 
+/* Return the key of a cell at a step, which is the start of a row's key. */
 static Datum
 key_datum(Stored *stored, const uint8 *key, int step)
 {
 	int size = (stored->keeper->recoder->nsteps - step) * KEY_BYTES;
 	bytea *result = palloc(VARHDRSZ + size);
 
+	Assert(step >= 0 && size >= 0);
+
 	SET_VARSIZE(result, VARHDRSZ + size);
 	memcpy(VARDATA(result), key, size);
 	return PointerGetDatum(result);
 }
 
-/* The cell of some codes at a step, as columns of groups_N. */
+/* Fill in the columns of groups_N for the cell of some codes at a step, with a key or without. */
 static void
 fill_cell(Stored *stored, const int32 *codes, int step, const uint8 *key, Datum *values, bool *nulls)
 {
@@ -227,9 +253,11 @@ fill_cell(Stored *stored, const int32 *codes, int step, const uint8 *key, Datum 
 	if (key)
 		values[Anum_groups_key - 1] = key_datum(stored, key, step);
 	for (int i = 0; i < stored->keeper->aview->nquasi; i++)
-		values[Anum_groups_first - 1 + i] = keeper_cell_value(stored->keeper, codes, i, step, &nulls[Anum_groups_first - 1 + i]);
+		values[Anum_groups_first - 1 + i] = keeper_cell_value(stored->keeper, codes, i, step,
+															  &nulls[Anum_groups_first - 1 + i]);
 }
 
+/* Store a group. */
 StoredGroup *
 stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key, int64 members)
 {
@@ -238,8 +266,8 @@ stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key,
 	bool *nulls = palloc0(desc->natts * sizeof(bool));
 	HeapTuple tuple;
 
-	values[Anum_groups_id - 1] = Int64GetDatum(next_group(stored));
-	/* All who form a group can be published in it. */
+	values[Anum_groups_id - 1] = Int64GetDatum(next_group_number(stored));
+	/* All members that form a group can be published in it. */
 	values[Anum_groups_size - 1] = values[Anum_groups_members - 1] = Int64GetDatum(members);
 	fill_cell(stored, codes, step, key, values, nulls);
 	tuple = heap_form_tuple(desc, values, nulls);
@@ -248,6 +276,7 @@ stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key,
 	return stored_group_copy(stored, tuple);
 }
 
+/* Write a new version of a group's row. */
 static void
 rewrite_group(Stored *stored, StoredGroup *group)
 {
@@ -263,17 +292,19 @@ rewrite_group(Stored *stored, StoredGroup *group)
 	CommandCounterIncrement();
 }
 
+/* Set the number of members of a group, to be written when the tables are closed. */
 void
 stored_resize_group(Stored *stored, const StoredGroup *group, int64 members, bool weakened)
 {
 	bool found;
 	GroupSize *entry = sizes_insert(stored->sizes, group->id, &found);
 
+	Assert(members >= 0);
 	entry->members = members;
 	entry->weakened = weakened || (found && entry->weakened);
 }
 
-/* The groups that have to be checked, as copies. */
+/* Return the groups that have to be checked. */
 List *
 stored_weakened(Stored *stored)
 {
@@ -293,15 +324,17 @@ stored_weakened(Stored *stored)
 	return groups;
 }
 
-/* Generalizes a group to the cell of some codes. */
+/* Generalize a group to the cell of some codes. */
 void
 stored_raise_group(Stored *stored, StoredGroup *group, const int32 *codes, int step, const uint8 *key)
 {
+	Assert(step > group->step && group->key != NULL);
 	group->step = step;
 	fill_cell(stored, codes, step, key, group->values, group->nulls);
 	rewrite_group(stored, group);
 }
 
+/* Delete a group. */
 void
 stored_delete_group(Stored *stored, StoredGroup *group)
 {
@@ -310,7 +343,7 @@ stored_delete_group(Stored *stored, StoredGroup *group)
 	CommandCounterIncrement();
 }
 
-/* group 0: the row waits */
+/* Return a row of members_N; group 0: the row waits. */
 static HeapTuple
 form_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
 {
@@ -328,12 +361,15 @@ form_member(Stored *stored, int64 group, int floor, const Datum *values, const b
 	return heap_form_tuple(desc, all, all_nulls);
 }
 
+/* Store a row as a member of a group, or as waiting. */
 void
 stored_insert_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
 {
-	CatalogTupleInsertWithInfo(stored->members, form_member(stored, group, floor, values, nulls), stored->member_indexes);
+	CatalogTupleInsertWithInfo(stored->members, form_member(stored, group, floor, values, nulls),
+							   stored->member_indexes);
 }
 
+/* Store other values of a member, or another group. */
 void
 stored_update_member(Stored *stored, HeapTuple old, int64 group, int floor, const Datum *values, const bool *nulls)
 {
@@ -342,7 +378,7 @@ stored_update_member(Stored *stored, HeapTuple old, int64 group, int floor, cons
 	CommandCounterIncrement();
 }
 
-/* A copy of the member with a row's identifiers; null if there is none. */
+/* Return a copy of the member with the identifiers of a row; NULL: there is none. */
 HeapTuple
 stored_find_member(Stored *stored, const Datum *values, const bool *nulls)
 {
@@ -366,7 +402,7 @@ stored_find_member(Stored *stored, const Datum *values, const bool *nulls)
 	return tuple;
 }
 
-/* Calls a function for each member of a group, or that waits (0), until it says that it has seen enough. */
+/* Call a function for each member of a group, or each row that waits (0), until it returns false. */
 void
 stored_visit_members(Stored *stored, int64 group, MemberVisitor visit, void *arg)
 {
