@@ -180,7 +180,8 @@ run_source(AnonymizeFirst *rows, List *order_by)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
-	SourceRun *run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, false, NULL), NULL, anonymizer->snapshot);
+	SourceRun *run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, false, NULL), NULL,
+								  anonymizer->snapshot);
 
 	if (order_by == NIL && !anonymizer->keeps_order)
 		source_hide_order(run);
@@ -197,9 +198,11 @@ run_selected(AnonymizeFirst *rows)
 
 	Assert(rows->reading == READ_TWICE && rows->run == NULL);
 	if (rows->selected == NULL)
-		rows->selected = source_prepare(anonymizer->aview, source_query(anonymizer->aview, anonymizer->published.columns,
-													 rows->conditions, NIL));
-	run = source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params, anonymizer->snapshot);
+		rows->selected =
+			source_prepare(anonymizer->aview,
+						   source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
+	run = source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params,
+					   anonymizer->snapshot);
 	if (!anonymizer->keeps_order)
 		source_hide_order(run);
 	return run;

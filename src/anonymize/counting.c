@@ -256,7 +256,8 @@ count_source(Counting *counting)
 
 	if (query == NULL)
 		query = source_query(anonymizer->aview, counting->layout->columns, NIL, NIL);
-	run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, true, NULL), NULL, anonymizer->snapshot);
+	run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, true, NULL), NULL,
+					   anonymizer->snapshot);
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
 	anonymizer->tells_order = !anonymizer->keeps_order && source_tells_order(run);

@@ -186,7 +186,8 @@ prepare_lookup(Lookup *lookup, const RowLayout *layout, int step, List *conditio
 	old = MemoryContextSwitchTo(query->context);
 	query->layout = layout;
 	query->conditions = copyObject(conditions);
-	query->plan = source_prepare(lookup->anonymizer->aview, source_query(lookup->anonymizer->aview, layout->columns, query->conditions, NIL));
+	query->plan = source_prepare(lookup->anonymizer->aview,
+								 source_query(lookup->anonymizer->aview, layout->columns, query->conditions, NIL));
 	MemoryContextSwitchTo(old);
 	return query->plan;
 }

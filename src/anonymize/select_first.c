@@ -126,7 +126,8 @@ select_first_rewind(RowSource *source, ParamListInfo params)
 	end_run(selection);
 	forget_witnesses(selection);
 	if (selection->selected == NULL)
-		selection->selected = source_prepare(anonymizer->aview, make_query(selection, &anonymizer->published, selection->conditions));
+		selection->selected = source_prepare(anonymizer->aview,
+											 make_query(selection, &anonymizer->published, selection->conditions));
 	plan = source_choose(selection->selected, params, &planned);
 	selection->batch = FIRST_BATCH;
 	selection->settled = 0;
@@ -469,7 +470,8 @@ read_members(SelectFirst *selection)
 	selection->cell = NULL;
 	selection->cells = NIL;
 	all = make_query(selection, &anonymizer->published, NIL);
-	selection->run = source_start(anonymizer->aview, source_plan(anonymizer->aview, all, false, NULL), NULL, anonymizer->snapshot);
+	selection->run = source_start(anonymizer->aview, source_plan(anonymizer->aview, all, false, NULL), NULL,
+								  anonymizer->snapshot);
 	source_hide_order(selection->run);
 }
 
