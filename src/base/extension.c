@@ -2,9 +2,9 @@
  * extension.c
  *		The extension's own objects, found by name in the schema kanon.
  *
- * OIDs that were found are kept until a change of the schema, of one of the
- * relations or of types is announced, so that they survive neither a DROP
- * EXTENSION nor an ALTER ... SET SCHEMA, in this session or in another one.
+ * OIDs are cached until a change of the schema, of one of the relations or of types is
+ * announced, so that they survive neither a DROP EXTENSION nor an ALTER ... SET SCHEMA,
+ * in this session or in another one.
  */
 #include "base/kanon.h"
 
@@ -30,7 +30,7 @@
 /* A table that every version of the extension has. */
 #define OWNED_TABLE "aview"
 
-/* Relations beyond this number are looked up each time: those of materialized views, which have names of their own. */
+/* Relations beyond this number are looked up each time: most are tables of materialized views. */
 #define MAX_FOUND 64
 
 /* A relation of the schema kanon that was found by its name. */
@@ -40,16 +40,16 @@ typedef struct FoundRelation
 	Oid relation;
 } FoundRelation;
 
-/* What was found: NULL or InvalidOid if it has to be looked up. */
+/* The OIDs found so far; NULL or InvalidOid if an object has to be looked up. */
 static HTAB *found_relations = NULL;
 static Oid found_namespace = InvalidOid;
-static Oid found_owner = InvalidOid; /* found_relations has the table that it owns */
+static Oid found_owner = InvalidOid; /* valid only while found_relations has OWNED_TABLE */
 static Oid found_generalized = InvalidOid;
 
-/* How often something was forgotten: what was looked up in the meantime may be out of date already. */
+/* Counts calls of forget_found(): an OID that was being looked up during one may be out of date. */
 static uint64 times_forgotten = 0;
 
-/* Forget everything that was found. */
+/* Forget all OIDs. */
 static void
 forget_found(void)
 {
@@ -60,7 +60,7 @@ forget_found(void)
 	times_forgotten++;
 }
 
-/* Return true if a relation is one of those that were found. */
+/* Return true if the OID of a relation is cached. */
 static bool
 is_found(Oid relation)
 {
@@ -81,7 +81,7 @@ is_found(Oid relation)
 	return false;
 }
 
-/* Forget what was found if a relation of ours, or any relation, may have changed: a relcache callback. */
+/* Forget all OIDs if one of the relations, or any relation, may have changed: a relcache callback. */
 static void
 forget_relation(Datum arg, Oid relation)
 {
@@ -89,7 +89,7 @@ forget_relation(Datum arg, Oid relation)
 		forget_found();
 }
 
-/* Forget what was found, as a schema or a type may have changed: a syscache callback. */
+/* Forget all OIDs, as a schema or a type may have changed: a syscache callback. */
 static void
 forget_object(Datum arg, int cache, uint32 hash)
 {
@@ -105,6 +105,7 @@ extension_init(void)
 	CacheRegisterSyscacheCallback(TYPEOID, forget_object, (Datum) 0);
 }
 
+/* Return the OID of the schema kanon; InvalidOid if there is none and missing_ok is true. */
 Oid
 kanon_namespace(bool missing_ok)
 {
@@ -119,7 +120,7 @@ kanon_namespace(bool missing_ok)
 	return namespace;
 }
 
-/* Keep the OID of a relation that was found. */
+/* Keep the OID of a relation. */
 static void
 keep_relation(const char *name, Oid relation)
 {
@@ -132,6 +133,7 @@ keep_relation(const char *name, Oid relation)
 	entry->relation = relation;
 }
 
+/* Return the OID of a table or index of the extension; raise an error if it does not exist. */
 Oid
 kanon_relation(const char *name)
 {
@@ -169,6 +171,7 @@ kanon_owner(void)
 	{
 		keep_relation(OWNED_TABLE, RelationGetRelid(rel));
 		found_owner = owner;
+		Assert(is_found(RelationGetRelid(rel)));
 	}
 	table_close(rel, AccessShareLock);
 	return owner;
@@ -194,6 +197,7 @@ kanon_generalized_type(void)
 	return type;
 }
 
+/* Return true if a function is in the schema kanon, and has the given name unless that is NULL. */
 bool
 kanon_is_function(Oid function, const char *name)
 {
@@ -201,7 +205,7 @@ kanon_is_function(Oid function, const char *name)
 	Form_pg_proc form;
 	bool result;
 
-	/* PostgreSQL's own functions are no extension's. */
+	/* PostgreSQL's own functions belong to no extension. */
 	if (function < FirstNormalObjectId)
 		return false;
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));

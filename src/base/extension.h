@@ -8,13 +8,10 @@
 #include "commands/trigger.h"
 #include "fmgr.h"
 
-/*
- * Let the OIDs that the functions below have found be forgotten when they change; called once when the library
- * is loaded.
- */
+/* Make the functions below notice changes of the objects; called once when the library is loaded. */
 extern void extension_init(void);
 
-/* Return the OID of the schema kanon; InvalidOid if there is none and that is all right. */
+/* Return the OID of the schema kanon; InvalidOid if there is none and missing_ok is true. */
 extern Oid kanon_namespace(bool missing_ok);
 
 /* Return true if a function is the one of that name in the schema kanon, or with NULL any in that schema. */

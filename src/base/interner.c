@@ -13,9 +13,13 @@
 #include "common/hashfn.h"
 #include "utils/memutils.h"
 
+/* The code of the key that is being looked up. */
 #define WANTED (-1)
+
+/* Records that there is room for at first. */
 #define FIRST_RECORDS 64
 
+/* A code in the hash table. */
 typedef struct InternEntry
 {
 	int32 code;
