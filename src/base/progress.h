@@ -12,11 +12,11 @@
 
 typedef enum ProgressPhase
 {
-	PHASE_READING,	 /* rows of the source */
-	PHASE_BUILDING,	 /* an index or a tree over them */
-	PHASE_GROUPING,	 /* rows put into groups, or given their noise */
-	PHASE_CHECKING,	 /* groups or rows checked */
-	PHASE_WRITING	 /* rows handed out or stored */
+	PHASE_READING,	/* rows of the source */
+	PHASE_BUILDING, /* an index or a tree over them */
+	PHASE_GROUPING, /* rows put into groups, or given their noise */
+	PHASE_CHECKING, /* groups or rows checked */
+	PHASE_WRITING	/* rows handed out or stored */
 } ProgressPhase;
 
 /* Define the setting kanon.show_progress. */

@@ -15,9 +15,9 @@ typedef enum TypeKind
 {
 	TYPEKIND_OTHER,
 	TYPEKIND_BOOLEAN,
-	TYPEKIND_INTEGER,	/* smallint, integer, bigint */
+	TYPEKIND_INTEGER, /* smallint, integer, bigint */
 	TYPEKIND_NUMERIC,
-	TYPEKIND_FLOAT,		/* real, double precision */
+	TYPEKIND_FLOAT, /* real, double precision */
 	TYPEKIND_DATE,
 	TYPEKIND_TIMESTAMP, /* with and without time zone */
 	TYPEKIND_TEXT,		/* text, varchar */

@@ -48,7 +48,8 @@ dgh_cache_invalidate(Datum arg, Oid relation)
 		return;
 	dgh_cache_epoch++;
 	dlist_foreach(iter, &cache)
-		dlist_container(CacheEntry, node, iter.cur)->dgh->checked = false;
+		dlist_container(CacheEntry, node, iter.cur)
+			->dgh->checked = false;
 }
 
 /* Make the cache, and learn of changes. */

@@ -332,7 +332,7 @@ comparison_reread(Comparison *comparison, int side, const GenView *label, bool n
 	Assert(side >= 0 && side < COMPARISON_MAX_ARGS);
 	if (!finding->known || !finding_same_source(&finding->source, label))
 		finding_remember(comparison, finding, label,
-				 gen_reread(label->label, label->len, numbers, &value) ? value : (Datum) 0);
+						 gen_reread(label->label, label->len, numbers, &value) ? value : (Datum) 0);
 	return finding->value ? &finding->view : NULL;
 }
 

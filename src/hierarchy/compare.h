@@ -22,12 +22,12 @@ typedef struct Operand
 	bool is_generalized;
 	bool is_name; /* of the type name, which is read as text */
 	bool by_value;
-	FmgrInfo output; /* for types without a conversion of their own */
-	bool known;		 /* the fields below are set */
-	Datum raw;		 /* the argument; a copy, if it is passed by reference */
-	Size raw_size;	 /* of a copy, in bytes */
-	Datum value;	 /* the argument as a generalized value */
-	GenView view;	 /* of value */
+	FmgrInfo output;  /* for types without a conversion of their own */
+	bool known;		  /* the fields below are set */
+	Datum raw;		  /* the argument; a copy, if it is passed by reference */
+	Size raw_size;	  /* of a copy, in bytes */
+	Datum value;	  /* the argument as a generalized value */
+	GenView view;	  /* of value */
 	bool is_fraction; /* a number between floor and floor + 1 */
 	int64 floor;
 } Operand;
@@ -68,7 +68,7 @@ typedef struct Comparison
 	Operand operands[COMPARISON_MAX_ARGS];
 	int number; /* which of two arguments is a numeric beside a generalized value, or -1 */
 	bool both_generalized;
-	int constant; /* which of two arguments is a constant beside a generalized value, or -1 */
+	int constant;		  /* which of two arguments is a constant beside a generalized value, or -1 */
 	Datum constant_value; /* the constant */
 	Shortcut shortcut;
 	Home homes[2];							  /* by side */

@@ -175,7 +175,7 @@ leaf_in_range(const DghTree *tree, int leaf, const LeafRange *range)
 
 /* Return the share of the leaves below a node whose values are in [from, to). */
 static double
-share_of_leaves(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *from, const Asked *to)
+coverage_of_leaves(Comparison *comparison, Dgh *dgh, const GenView *node, const Asked *from, const Asked *to)
 {
 	LeafRange range;
 	int count = 0;
@@ -221,7 +221,7 @@ coverage_of_node(Comparison *comparison, const GenView *view, const Asked *from,
 	}
 	if (node.lo == node.hi)
 		return false;
-	*result = to ? share_of_leaves(comparison, dgh, &node, from, to) : common_share(comparison, dgh, &node, from);
+	*result = to ? coverage_of_leaves(comparison, dgh, &node, from, to) : common_share(comparison, dgh, &node, from);
 	return true;
 }
 

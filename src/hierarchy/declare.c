@@ -62,7 +62,7 @@ declare_column(HeapTuple row, TupleDesc desc, int column, const Dgh *dgh)
 
 	if (isnull)
 		declare_error(dgh, psprintf("%s must not be null",
-									 NameStr(TupleDescAttr(desc, column - 1)->attname)));
+									NameStr(TupleDescAttr(desc, column - 1)->attname)));
 	return value;
 }
 
@@ -141,10 +141,10 @@ declare_interval(HeapTuple row, TupleDesc desc, Dgh *dgh)
 			continue;
 		if (!declare_numeric_is(numeric_gt, width, dgh->widths[i - 1]) ||
 			!declare_numeric_is(numeric_eq, zero,
-						DatumGetNumeric(DirectFunctionCall2(numeric_mod, NumericGetDatum(width),
-															NumericGetDatum(dgh->widths[i - 1])))))
+								DatumGetNumeric(DirectFunctionCall2(numeric_mod, NumericGetDatum(width),
+																	NumericGetDatum(dgh->widths[i - 1])))))
 			declare_error(dgh, psprintf("the width %s is not a larger multiple of the width %s before it",
-										 declare_numeric_text(width), declare_numeric_text(dgh->widths[i - 1])));
+										declare_numeric_text(width), declare_numeric_text(dgh->widths[i - 1])));
 	}
 	declare_whole_widths(dgh, count);
 	dgh->height = count + 1;
@@ -181,7 +181,7 @@ declare_date(HeapTuple row, TupleDesc desc, Dgh *dgh)
 
 		if (unit < below || (unit == below && i > 0))
 			declare_error(dgh, psprintf("the unit %s is not coarser than the unit before it",
-										 unit_names[unit]));
+										unit_names[unit]));
 		Assert(levels < count);
 		if (unit != UNIT_DAY)
 			dgh->units[levels++] = unit;

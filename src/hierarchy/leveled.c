@@ -44,18 +44,18 @@ typedef struct Import
 	MemoryContext context;		/* owns everything that outlives a line */
 	MemoryContext line_context; /* owns the fields of a line */
 	const char *name;
-	int line;					/* the number of the present line, from 1 */
-	int fields;					/* of the first line */
-	int blank;					/* the first of the blank lines just passed, or 0 */
-	TreeBuilder *seen;			/* finds contradictions between lines */
-	ArrayBuildState *children;	/* of the edges, */
-	ArrayBuildState *parents;	/* in the same order */
-	ArrayBuildState *leaves;	/* in the order of lines */
+	int line;				   /* the number of the present line, from 1 */
+	int fields;				   /* of the first line */
+	int blank;				   /* the first of the blank lines just passed, or 0 */
+	TreeBuilder *seen;		   /* finds contradictions between lines */
+	ArrayBuildState *children; /* of the edges, */
+	ArrayBuildState *parents;  /* in the same order */
+	ArrayBuildState *leaves;   /* in the order of lines */
 } Import;
 
 /* Raise the error that a line breaks a rule. */
-#define bad_line(import, rule, ...)                 \
-	ereport(ERROR,                                  \
+#define bad_line(import, rule, ...) \
+	ereport(ERROR, \
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT), \
 			 errmsg("line %d of hierarchy \"%s\": " rule, (import)->line, (import)->name, ##__VA_ARGS__)))
 

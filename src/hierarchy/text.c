@@ -212,7 +212,7 @@ date_text(int64 days)
 /* A bound of an interval, as read. */
 typedef struct Bound
 {
-	GenKind kind; /* GEN_NUMERIC, GEN_DATE, or GEN_ANY for infinite */
+	GenKind kind;	/* GEN_NUMERIC, GEN_DATE, or GEN_ANY for infinite */
 	Numeric number; /* GEN_NUMERIC */
 	int64 days;		/* GEN_DATE: since 2000-01-01 */
 	bool moment;	/* GEN_DATE: with a time of day */
