@@ -140,7 +140,10 @@ interner_add(Interner *interner, const void *key)
 	if (interner->count == interner->room)
 		interner_grow(interner);
 	record = interner->records + (Size) interner->count * interner->record_size;
-	memcpy(record, key, interner->key_size);
+	if (interner->key_size == sizeof(Datum))
+		memcpy(record, key, sizeof(Datum));
+	else
+		memcpy(record, key, interner->key_size);
 	if (interner->record_size > interner->key_size)
 		memset(record + interner->key_size, 0, interner->record_size - interner->key_size);
 	if (interner->methods && interner->methods->copy)

@@ -25,6 +25,18 @@ valuecodes_hash(const void *key, void *arg)
 	return DatumGetUInt32(FunctionCall1Coll(&codes->hash, codes->collation, *(const Datum *) key));
 }
 
+/* Return true if two values are stored alike, so that they are equal for every type. */
+static inline bool
+valuecodes_same_bytes(const ValueCodes *codes, Datum left, Datum right)
+{
+	const void *a = DatumGetPointer(left);
+	const void *b = DatumGetPointer(right);
+
+	if (codes->typbyval)
+		return left == right;
+	return codes->typlen == -1 && VARSIZE_ANY(a) == VARSIZE_ANY(b) && memcmp(a, b, VARSIZE_ANY(a)) == 0;
+}
+
 /* Return true if SQL says that two values are equal. */
 static bool
 valuecodes_equal(const void *a, const void *b, void *arg)
@@ -33,8 +45,7 @@ valuecodes_equal(const void *a, const void *b, void *arg)
 	Datum left = *(const Datum *) a;
 	Datum right = *(const Datum *) b;
 
-	/* A value is equal to itself. */
-	if (codes->typbyval && left == right)
+	if (valuecodes_same_bytes(codes, left, right))
 		return true;
 	return DatumGetBool(FunctionCall2Coll(&codes->equal, codes->collation, left, right));
 }

@@ -58,6 +58,8 @@ typedef struct ReleaseQuality
 	int64 tuples;	  /* rows of the source in the release */
 	Loss loss;		  /* of all rows so far */
 
+	FmgrInfo outputs[2]; /* output functions of id and grp */
+
 	/* The box of the last row and its loss; the rows of a group follow each other. */
 	ArrayType *last;
 	Loss last_loss;
@@ -214,12 +216,36 @@ quality_start(ReleaseQuality *quality, ReleaseSource *source)
 	quality->groups = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(GroupCount), &interner_copied_texts, NULL);
 }
 
+/* Look up the output functions of id and grp. */
+static void
+quality_find_outputs(ReleaseQuality *quality, TupleDesc desc)
+{
+	for (int i = 0; i < (int) lengthof(quality->outputs); i++)
+	{
+		Oid output;
+		bool is_varlena;
+
+		getTypeOutputInfo(TupleDescAttr(desc, i)->atttypid, &output, &is_varlena);
+		fmgr_info(output, &quality->outputs[i]);
+	}
+}
+
+/* Return the text of id, column 0, or grp, column 1; NULL if it is NULL. */
+static char *
+quality_text(ReleaseQuality *quality, HeapTuple row, TupleDesc desc, int column)
+{
+	bool isnull;
+	Datum value = heap_getattr(row, column + 1, desc, &isnull);
+
+	return isnull ? NULL : OutputFunctionCall(&quality->outputs[column], value);
+}
+
 /* Count a row of the release, (id, grp, box). */
 static void
 quality_count_row(ReleaseQuality *quality, HeapTuple row, TupleDesc desc, MemoryContext context)
 {
-	char *id = SPI_getvalue(row, desc, 1);
-	char *group_id = SPI_getvalue(row, desc, 2);
+	char *id = quality_text(quality, row, desc, 0);
+	char *group_id = quality_text(quality, row, desc, 1);
 	bool isnull;
 	Datum box = heap_getattr(row, 3, desc, &isnull);
 	int32 source_row = id ? interner_find(quality->ids, &id) : -1;
@@ -272,6 +298,7 @@ read_release(ReleaseQuality *quality, const char *release, MemoryContext context
 		elog(ERROR, "could not prepare the release: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	check_box_type(portal->tupDesc);
+	quality_find_outputs(quality, portal->tupDesc);
 	do
 	{
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
