@@ -18,6 +18,7 @@
 #include "base/extension.h"
 #include "recode/celltree.h"
 
+/* Read a column of type array into its elements, and return how many there are. */
 static int
 read_array(HeapTuple row, TupleDesc desc, int column, Datum **values, bool **nulls)
 {
@@ -34,9 +35,11 @@ read_array(HeapTuple row, TupleDesc desc, int column, Datum **values, bool **nul
 	return count;
 }
 
+/* Return the index among the quasi-identifiers of a column of the view, counted from 1; -1 if it is none of them. */
 static int
 quasi_number(const AView *aview, int attnum)
 {
+	Assert(aview->nquasi == 0 || aview->quasi != NULL);
 	for (int i = 0; i < aview->nquasi; i++)
 	{
 		if (aview->quasi[i] == attnum - 1)
@@ -45,6 +48,7 @@ quasi_number(const AView *aview, int attnum)
 	return -1;
 }
 
+/* Read the boxes of a row of kanon.aview_tree behind the first box, which is the whole space. */
 static void
 read_boxes(const AView *aview, CellTree *tree, HeapTuple row, TupleDesc desc)
 {
@@ -77,8 +81,8 @@ read_boxes(const AView *aview, CellTree *tree, HeapTuple row, TupleDesc desc)
 }
 
 /*
- * A view's tree as it is stored.  A view without one has one cell, and publishes
- * nothing finer than everything.
+ * Return the tree of a view's boxes.  A view without a stored tree has one cell, and
+ * publishes nothing but the roots.
  */
 CellTree *
 aview_load_tree(const AView *aview)

@@ -1,6 +1,9 @@
 /*
  * choices.c
- *		What the source of an A-view says about the choices of its rows' owners.
+ *		The choices of the rows' owners, found in the source of an A-view.
+ *
+ * profile_join.c has written the source as SELECT ... FROM (rows) LEFT JOIN choices
+ * ON ..., and has named its columns of choices; here its analyzed form is read.
  */
 #include "base/kanon.h"
 
@@ -29,7 +32,7 @@
 #define ROWS_RTI 1
 #define CHOICES_RTI 2
 
-/* Enters a further column of the source where it belongs. */
+/* Enter a further column of the source into the definition, as its name says. */
 static void
 read_choice(AView *aview, int column, const char *name)
 {
@@ -56,8 +59,8 @@ read_choice(AView *aview, int column, const char *name)
 }
 
 /*
- * The purpose and the recipient as they are now: what is read later, in the same
- * execution, must be what access was granted for.
+ * Replace the calls of current_purpose() and current_recipient() by their values: rows
+ * that are read later in the same execution must be those that access was granted for.
  */
 static Node *
 bind_mutator(Node *node, void *context)
@@ -81,6 +84,7 @@ bind_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, bind_mutator, context);
 }
 
+/* Raise an error if a row of the source may have several rows of choices. */
 static void
 check_choices(const AView *aview)
 {
@@ -93,7 +97,7 @@ check_choices(const AView *aview)
 				 errhint("Create the unique index again, or the view.")));
 }
 
-/* Sets up the view's profile, if its source has more columns than the view. */
+/* Set up the view's profile, if its source has more columns than the view; otherwise it has none. */
 void
 profile_read(AView *aview)
 {
@@ -119,10 +123,11 @@ profile_read(AView *aview)
 	aview->profile->stated = aview->source;
 	aview->source = (Query *) bind_mutator((Node *) aview->source, aview);
 	aview->rows = rt_fetch(ROWS_RTI, aview->source->rtable)->subquery;
+	Assert(aview->rows != NULL && aview->profile->found >= aview->ncolumns);
 	check_choices(aview);
 }
 
-/* The column of the choices that a condition of the join compares; 0 if it is no such condition. */
+/* Return the column of the choices that a condition of the join compares, or 0 if it compares none. */
 static AttrNumber
 compared_column(OpExpr *condition)
 {
@@ -135,13 +140,14 @@ compared_column(OpExpr *condition)
 	return ((Var *) argument)->varattno;
 }
 
-/* Is a column of an index compared by what the index calls equal? */
+/* Return true if a condition compares a column of an index by the equality of the index. */
 static bool
 is_compared(Relation index, int position, List *conditions)
 {
 	AttrNumber attnum = index->rd_index->indkey.values[position];
 	ListCell *cell;
 
+	Assert(position >= 0 && position < index->rd_index->indnkeyatts);
 	foreach (cell, conditions)
 	{
 		OpExpr *condition = lfirst(cell);
@@ -155,7 +161,7 @@ is_compared(Relation index, int position, List *conditions)
 	return false;
 }
 
-/* Can no two rows of the index's table satisfy the conditions? */
+/* Return true if an index rules out that two rows of its table satisfy the conditions. */
 static bool
 index_is_key(Oid oid, List *conditions)
 {
@@ -169,6 +175,7 @@ index_is_key(Oid oid, List *conditions)
 	return result;
 }
 
+/* Return true if there is at most one row of choices for each row of the source. */
 bool
 choices_are_unique(const Query *source)
 {
@@ -179,7 +186,8 @@ choices_are_unique(const Query *source)
 	bool result = false;
 	ListCell *cell;
 
-	/* One that groups by the key. */
+	Assert(join->rtindex > CHOICES_RTI && list_length(source->rtable) >= CHOICES_RTI);
+	/* A subquery groups by the key. */
 	if (choices->rtekind == RTE_SUBQUERY)
 		return true;
 	if (choices->relkind != RELKIND_PARTITIONED_TABLE && (choices->relkind != RELKIND_RELATION || has_subclass(choices->relid)))
@@ -192,6 +200,7 @@ choices_are_unique(const Query *source)
 	return result;
 }
 
+/* Return the table whose key finds the choices of a row; InvalidOid if no key is needed. */
 Oid
 choices_table(const AView *aview)
 {
@@ -200,7 +209,7 @@ choices_table(const AView *aview)
 	return choices && choices->rtekind == RTE_RELATION ? choices->relid : InvalidOid;
 }
 
-/* What a column of the choices is in the profile table itself. */
+/* Return the column of the profile table itself that a column of the choices comes from, and set the table. */
 static AttrNumber
 table_attribute(const Query *source, AttrNumber attnum, Oid *table)
 {
@@ -220,24 +229,28 @@ table_attribute(const Query *source, AttrNumber attnum, Oid *table)
 	return linitial_node(Var, vars)->varattno;
 }
 
+/* Return the column of the profile table that a further column of the source comes from: see choices.h. */
 AttrNumber
 choice_attribute(const AView *aview, int column, Oid *table)
 {
 	TargetEntry *entry = list_nth_node(TargetEntry, aview->profile->stated->targetList, column);
 	List *vars = pull_var_clause((Node *) entry->expr, 0);
 
+	Assert(column >= aview->ncolumns && column < list_length(aview->profile->stated->targetList));
 	return vars == NIL ? 0 : table_attribute(aview->profile->stated, linitial_node(Var, vars)->varattno, table);
 }
 
+/* Return the query for the largest k that a row's owner asks for: see choices.h. */
 Query *
 demand_query(const AView *aview)
 {
 	TargetEntry *entry = list_nth_node(TargetEntry, aview->source->targetList, aview->profile->demand);
 
+	Assert(aview->profile->demand >= aview->ncolumns);
 	return castNode(Query, castNode(SubLink, entry->expr)->subselect);
 }
 
-/* Is a condition about the purpose or the recipient?  Then so is the column compared. */
+/* Return the column of the choices that a condition compares with a call of a function, or 0 if there is no such condition. */
 static AttrNumber
 column_for(List *conditions, const char *function)
 {
@@ -254,6 +267,7 @@ column_for(List *conditions, const char *function)
 	return 0;
 }
 
+/* Find out how rows are joined with choices: see choices.h. */
 void
 profile_key(const AView *aview, ProfileKey *key)
 {

@@ -1,13 +1,15 @@
 /*
  * definition.c
- *		Reading the definition of an A-view.
+ *		Reading the definition of an A-view, and announcing its changes.
  *
- * As with hierarchies, reads see the latest committed state and need no
- * privileges: whoever may query the view has it read on his behalf.
+ * A definition stands in two places: the rows of kanon.aview, kanon.aview_column
+ * and kanon.aview_step, and the view's own query, which contains the source.  As
+ * with hierarchies, reading sees the latest committed state and needs no
+ * privileges: a role that may query the view has its definition read for it.
  */
 #include "base/kanon.h"
 
-#include "aview/aview.h"
+#include "aview/definition.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -15,16 +17,11 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -32,12 +29,11 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/regproc.h"
-#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "aview/aview.h"
 #include "aview/choices.h"
-#include "aview/definition.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "hierarchy/dgh.h"
@@ -78,11 +74,15 @@ enum Anum_aview_step
 	Anum_aview_step_level
 };
 
-/* Calls a function for each row of a table whose integer or oid column has a value. */
+/* Enters a row of one of the tables into the definition. */
 typedef void (*RowReader)(AView *aview, HeapTuple row, TupleDesc desc);
 
+/*
+ * Call a reader for each row of a table whose column, of type integer or oid, has a
+ * value; the rows come in the order of the index.  Return how many there are.
+ */
 static int
-read_rows(const char *table, const char *index, int column, RegProcedure equal, Datum value, RowReader reader, AView *aview)
+read_definition_rows(const char *table, const char *index, int column, RegProcedure equal, Datum value, RowReader reader, AView *aview)
 {
 	Relation rel = table_open(kanon_relation(table), AccessShareLock);
 	ScanKeyData key;
@@ -102,12 +102,14 @@ read_rows(const char *table, const char *index, int column, RegProcedure equal, 
 	return count;
 }
 
+/* Return a column of a row. */
 static Datum
 attribute(HeapTuple row, TupleDesc desc, int column, bool *isnull)
 {
 	return heap_getattr(row, column, desc, isnull);
 }
 
+/* Read a row of kanon.aview. */
 static void
 read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 {
@@ -139,6 +141,7 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->settings = settings_read(DatumGetArrayTypePCopy(attribute(row, desc, Anum_aview_settings, &isnull)));
 }
 
+/* Read a row of kanon.aview_column; the columns themselves are known from the source. */
 static void
 read_column(AView *aview, HeapTuple row, TupleDesc desc)
 {
@@ -158,6 +161,10 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 	column->generalized = column->role == ROLE_QUASI || (column->role == ROLE_SENSITIVE && !isnull);
 }
 
+/*
+ * Read a row of kanon.aview_step.  Steps that are missing have no column, here as -1,
+ * as have those of columns that are no quasi-identifiers; complete_steps() removes them.
+ */
 static void
 read_step(AView *aview, HeapTuple row, TupleDesc desc)
 {
@@ -165,12 +172,15 @@ read_step(AView *aview, HeapTuple row, TupleDesc desc)
 	int step = DatumGetInt32(attribute(row, desc, Anum_aview_step_step, &isnull));
 	int attnum = DatumGetInt16(attribute(row, desc, Anum_aview_step_attnum, &isnull));
 
+	/* The table can be written by hand: a number far away must not take gigabytes. */
 	if (step < 1 || step > aview->nsteps + 1000)
 		return;
 	if (step > aview->nsteps)
 	{
 		aview->steps = aview->steps ? repalloc(aview->steps, step * sizeof(RecodeStep))
 									: palloc(step * sizeof(RecodeStep));
+		for (int i = aview->nsteps; i < step; i++)
+			aview->steps[i] = (RecodeStep){.column = -1};
 		aview->nsteps = step;
 	}
 	aview->steps[step - 1].column = -1;
@@ -183,8 +193,8 @@ read_step(AView *aview, HeapTuple row, TupleDesc desc)
 }
 
 /*
- * The source query inside the condition of an A-view; null if it is not one.  It
- * stands in true OR EXISTS (source).
+ * Return the source query inside the condition of an A-view, which is true OR EXISTS
+ * (source), or NULL if the condition is another one.
  */
 Query *
 aview_source_of_condition(Node *condition)
@@ -198,7 +208,7 @@ aview_source_of_condition(Node *condition)
 	return link->subLinkType == EXISTS_SUBLINK ? castNode(Query, link->subselect) : NULL;
 }
 
-/* The view's own call of kanon.scan must name this very definition. */
+/* Return true if a query calls kanon.scan for this very definition. */
 static bool
 scans_definition(Query *query, int32 id)
 {
@@ -224,8 +234,9 @@ scans_definition(Query *query, int32 id)
 }
 
 /*
- * Rows in the order of the source's ORDER BY would say whose they are, where it
- * names an identifier or a raw quasi-identifier.  A view has no order anyway.
+ * Remove the ORDER BY of a source.  Where it names an identifier or a raw
+ * quasi-identifier, the order of the published rows would identify people, and the
+ * rows of a view have no order anyway.
  */
 static void
 forget_order(Query *source)
@@ -234,29 +245,23 @@ forget_order(Query *source)
 		source->sortClause = NIL;
 }
 
-static void
-read_source(AView *aview)
+/* Raise an error for a view whose query has been replaced. */
+static pg_noreturn void
+not_an_aview(Relation view)
 {
-	Relation rel = try_relation_open(aview->view, AccessShareLock);
-	Query *query;
-	TupleDesc desc;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("\"%s\" is no longer an anonymization view", RelationGetRelationName(view)),
+			 errdetail("Its query was replaced."),
+			 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
+}
+
+/* List the columns of the source: those of the view, under the view's names, then those of the choices. */
+static void
+list_columns(AView *aview, TupleDesc desc)
+{
 	ListCell *cell;
 
-	if (rel == NULL || rel->rd_rel->relkind != RELKIND_VIEW)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the view of anonymization view definition %d does not exist", aview->id)));
-	query = get_view_query(rel);
-	aview->owner = rel->rd_rel->relowner;
-	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_condition(query->jointree->quals)) : NULL;
-	if (aview->source == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" is no longer an anonymization view", RelationGetRelationName(rel)),
-				 errdetail("Its query was replaced."),
-				 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
-
-	desc = RelationGetDescr(rel);
 	aview->ncolumns = desc->natts;
 	aview->columns = palloc0(list_length(aview->source->targetList) * sizeof(AViewColumn));
 	foreach (cell, aview->source->targetList)
@@ -273,15 +278,35 @@ read_source(AView *aview)
 		column->disclose = column->retain = column->level = -1;
 		aview->nsource++;
 	}
-	relation_close(rel, NoLock);
 	if (aview->nsource < aview->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
+}
+
+/* Read the source, its columns and the owner from the view, which stays locked until the end of the transaction. */
+static void
+read_source(AView *aview)
+{
+	Relation rel = try_relation_open(aview->view, AccessShareLock);
+	Query *query;
+
+	if (rel == NULL || rel->rd_rel->relkind != RELKIND_VIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the view of anonymization view definition %d does not exist", aview->id)));
+	query = get_view_query(rel);
+	aview->owner = rel->rd_rel->relowner;
+	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_condition(query->jointree->quals)) : NULL;
+	if (aview->source == NULL)
+		not_an_aview(rel);
+	list_columns(aview, RelationGetDescr(rel));
+	relation_close(rel, NoLock);
 	profile_read(aview);
 	forget_order(aview->rows);
 }
 
+/* List the quasi-identifiers, and pin the hierarchies of all columns. */
 static void
 list_quasi(AView *aview)
 {
@@ -301,9 +326,9 @@ list_quasi(AView *aview)
 }
 
 /*
- * A chain has to lead every column to its root.  A hierarchy may have grown since
- * the sequence was stored: what it lacks is added at its end, and steps to
- * levels that are no more lead to the root.
+ * Make the steps a chain that leads every column to its root.  A hierarchy may have
+ * changed since the sequence was stored: steps that it lacks are added at its end,
+ * and steps beyond the root are removed.
  */
 static void
 complete_steps(AView *aview)
@@ -336,8 +361,11 @@ complete_steps(AView *aview)
 		}
 	}
 	aview->nsteps = kept;
+	for (int i = 0; i < kept; i++)
+		Assert(aview->steps[i].column >= 0 && aview->steps[i].column < aview->nquasi && aview->steps[i].level > 0);
 }
 
+/* Read a definition: see definition.h. */
 AView *
 aview_read(int32 id)
 {
@@ -347,63 +375,44 @@ aview_read(int32 id)
 	AView *aview = palloc0(sizeof(AView));
 
 	aview->context = context;
-	if (read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, aview) == 0)
+	if (read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, aview) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("anonymization view definition %d does not exist", id),
 				 errhint("A dump of the schema or of some tables alone has views without their definitions, which are data of the extension: restore the whole dump, or drop the view and create it again.")));
 	read_source(aview);
-	read_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id), read_column, aview);
+	read_definition_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id), read_column, aview);
 	list_quasi(aview);
 	if (aview->algorithm == ALGORITHM_DATAFLY)
 	{
-		read_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id), read_step, aview);
+		read_definition_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id), read_step, aview);
 		complete_steps(aview);
 	}
+	Assert(aview->id == id && aview->rows && aview->nquasi <= aview->ncolumns);
 	MemoryContextSwitchTo(old);
 	return aview;
 }
 
-void
-aview_check_not_materialized(const AView *aview)
-{
-	if (aview->materialized)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("anonymization view \"%s\" is materialized, and its groups were made for what it says", get_rel_name(aview->view)),
-				 errhint("Drop it and create it anew, if earlier answers may be compared.")));
-}
-
-/* What follows from today's rows is not what a materialized view has published. */
-void
-aview_check_logical(const AView *aview)
-{
-	if (aview->materialized)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this cannot be said of anonymization view \"%s\", which is materialized", get_rel_name(aview->view)),
-				 errhint("kanon.groups shows its stored groups, and kanon.k_anonymity measures what it publishes.")));
-}
-
+/* Return true if there is a definition with a number. */
 bool
 aview_exists(int32 id)
 {
 	AView found = {0};
 
-	return read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, &found) > 0;
+	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, &found) > 0;
 }
 
-/* The number of a view's definition; 0 if it is no A-view. */
+/* Return the number of a view's definition, or 0 if it is no A-view. */
 int32
 aview_id_of(Oid view)
 {
 	AView found = {0};
 
-	read_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_aview, &found);
+	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_aview, &found);
 	return found.id;
 }
 
-/* The same, and an error for any other relation. */
+/* Return the number of a view's definition; raise an error for any other relation. */
 int32
 aview_id_of_view(Oid relation)
 {
@@ -422,175 +431,13 @@ aview_id_of_view(Oid relation)
 	return id;
 }
 
-/* An A-view as people name it. */
+/* Return the number of the definition of an A-view that is named as SQL names it; raise an error if there is none. */
 int32
 aview_id_by_name(const char *name)
 {
 	RangeVar *range = makeRangeVarFromNameList(kanon_name_list(name));
 
 	return aview_id_of_view(RangeVarGetRelid(range, NoLock, false));
-}
-
-/* The type in which a column is published. */
-Oid
-aview_column_type(const AView *aview, int column)
-{
-	return aview->columns[column].generalized ? kanon_generalized_type() : aview->columns[column].source_type;
-}
-
-/* A call of kanon.scan says itself which columns it expects. */
-void
-aview_check_type(const AView *aview, int column, Oid type)
-{
-	if (column >= aview->ncolumns || type != aview_column_type(aview, column))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column %d of anonymization view \"%s\" is not of type %s", column + 1, get_rel_name(aview->view),
-						format_type_be(type)),
-				 errhint("Query the view itself.")));
-}
-
-AttrNumber
-aview_base_column(const AView *aview, int index, Oid *table)
-{
-	Query *source = aview->rows;
-	TargetEntry *entry = list_nth_node(TargetEntry, source->targetList, index);
-	Var *var = (Var *) entry->expr;
-	RangeTblEntry *rte;
-
-	if (source->setOperations || source->groupClause || source->hasAggs || source->hasTargetSRFs ||
-		list_length(source->jointree->fromlist) != 1 || !IsA(linitial(source->jointree->fromlist), RangeTblRef) ||
-		!IsA(var, Var) || var->varlevelsup != 0)
-		return 0;
-	rte = rt_fetch(var->varno, source->rtable);
-	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
-		return 0;
-	*table = rte->relid;
-	return var->varattno;
-}
-
-static bool
-column_not_null(Oid table, AttrNumber attnum)
-{
-	HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(attnum));
-	bool result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/* Does a unique index rule out two rows with equal values in some columns? */
-bool
-aview_index_is_key(Oid index, const Bitmapset *columns)
-{
-	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	Form_pg_index form;
-	bool result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_index) GETSTRUCT(tuple);
-	result = form->indisunique && form->indisvalid && form->indimmediate &&
-			 heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
-	for (int i = 0; result && i < form->indnkeyatts; i++)
-		result = form->indkey.values[i] > 0 && bms_is_member(form->indkey.values[i], columns);
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * Is every row an individual of its own?  So it is without identifiers, and
- * where they hold a key of the one table that the rows come from.
- */
-bool
-aview_counts_rows(const AView *aview)
-{
-	Bitmapset *columns = NULL;
-	Oid table = InvalidOid;
-	bool any = false;
-	bool result = false;
-	Relation rel;
-	ListCell *cell;
-
-	for (int i = 0; i < aview->ncolumns; i++)
-	{
-		AttrNumber attnum;
-
-		if (aview->columns[i].role != ROLE_ID)
-			continue;
-		any = true;
-		attnum = aview_base_column(aview, i, &table);
-		if (attnum > 0 && column_not_null(table, attnum))
-			columns = bms_add_member(columns, attnum);
-	}
-	if (!any)
-		return true;
-	if (columns == NULL || has_subclass(table))
-		return false;
-	rel = relation_open(table, AccessShareLock);
-	foreach (cell, RelationGetIndexList(rel))
-		result = result || aview_index_is_key(lfirst_oid(cell), columns);
-	relation_close(rel, NoLock);
-	return result;
-}
-
-/* Are there rows that are published in groups? */
-bool
-aview_groups(const AView *aview)
-{
-	return aview->k > 1 || (aview->profile && aview->profile->k >= 0);
-}
-
-/* May the current user read all rows and columns of a table? */
-bool
-relation_is_readable(Oid relation)
-{
-	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK &&
-		   check_enable_rls(relation, InvalidOid, true) != RLS_ENABLED;
-}
-
-/*
- * A view in the source may be an A-view, or have one below: what it reads has to
- * be readable, too.  The context is the view at hand, which its own query names.
- */
-static bool
-unreadable_walker(Node *node, void *view)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-		Relation rel;
-		bool result;
-
-		if (rte->rtekind != RTE_RELATION || rte->relid == *(Oid *) view)
-			return false;
-		if (!relation_is_readable(rte->relid))
-			return true;
-		if (rte->relkind != RELKIND_VIEW)
-			return false;
-		check_stack_depth();
-		rel = relation_open(rte->relid, AccessShareLock);
-		result = unreadable_walker((Node *) get_view_query(rel), &rte->relid);
-		relation_close(rel, AccessShareLock);
-		return result;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, unreadable_walker, view, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, unreadable_walker, view);
-}
-
-/* May the current user read all of the source himself? */
-bool
-aview_source_readable(const AView *aview)
-{
-	Oid view = aview->view;
-
-	return !unreadable_walker((Node *) aview->source, &view);
 }
 
 /* Announce that a row of the tables of definitions has changed: the first column tells which definition it is about. */
@@ -604,7 +451,7 @@ announce_change(const TriggerData *trigger, HeapTuple row)
 	if (RelationGetRelid(trigger->tg_relation) == kanon_relation(AVIEW_TABLE))
 		read_aview(&aview, row, desc);
 	else
-		read_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_aview, &aview);
+		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_aview, &aview);
 	if (OidIsValid(aview.view) && TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		LockRelationOid(aview.view, AccessExclusiveLock);
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(aview.view)))

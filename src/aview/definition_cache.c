@@ -23,7 +23,7 @@
  * for changes of its own.
  *
  * A definition in use is pinned to the memory context of its user and outlives
- * its replacement.  All users share it: nobody may change it.
+ * its replacement.  It is shared by all of its users and must not be changed.
  */
 #include "base/kanon.h"
 
@@ -244,6 +244,7 @@ remember_definition(CachedView *cached)
 	MemoryContextSetParent(cached->aview->context, CacheMemoryContext);
 }
 
+/* Return the definition with a number, kept alive as long as the current memory context: see aview.h. */
 AView *
 aview_load(int32 id)
 {

@@ -8,6 +8,7 @@
 #ifndef KANON_PURPOSE_H
 #define KANON_PURPOSE_H
 
+/* The settings; never NULL, and empty if they were not made. */
 extern char *kanon_purpose;
 extern char *kanon_recipient;
 
@@ -15,6 +16,7 @@ extern char *kanon_recipient;
 #define PURPOSE_FUNCTION "current_purpose"
 #define RECIPIENT_FUNCTION "current_recipient"
 
+/* Define the settings; called once when the library is loaded. */
 extern void purpose_init(void);
 
 #endif

@@ -1,6 +1,9 @@
 /*
  * access.c
- *		Who may act for which purpose and recipient.
+ *		Which roles may act for which purpose and recipient.
+ *
+ * kanon.access_grant has a row for each grant.  It is read on behalf of the role that
+ * queries a view, which needs no rights on it.
  */
 #include "base/kanon.h"
 
@@ -29,9 +32,9 @@ enum Anum_access_grant
 	Anum_access_grant_view
 };
 
-/* Does a row of kanon.access_grant reach the current user, for this view? */
+/* Return true if a grant is one to the current user, for a view. */
 static bool
-reaches(HeapTuple row, TupleDesc desc, Oid view)
+grant_reaches(HeapTuple row, TupleDesc desc, Oid view)
 {
 	bool isnull;
 	Oid role = DatumGetObjectId(heap_getattr(row, Anum_access_grant_role, desc, &isnull));
@@ -43,7 +46,10 @@ reaches(HeapTuple row, TupleDesc desc, Oid view)
 	return !OidIsValid(role) || has_privs_of_role(GetUserId(), role);
 }
 
-/* Reads see the latest committed state: what was revoked does not outlive it in an old snapshot. */
+/*
+ * Return true if the current user may act for a purpose and a recipient.  The latest
+ * committed grants count: a grant that was revoked does not live on in an old snapshot.
+ */
 static bool
 is_granted(Oid view, const char *purpose, const char *recipient)
 {
@@ -57,17 +63,19 @@ is_granted(Oid view, const char *purpose, const char *recipient)
 	ScanKeyInit(&keys[1], Anum_access_grant_recipient, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(recipient));
 	scan = systable_beginscan(rel, kanon_relation("access_grant_pkey"), true, NULL, 2, keys);
 	while (!result && (row = systable_getnext(scan)) != NULL)
-		result = reaches(row, RelationGetDescr(rel), view);
+		result = grant_reaches(row, RelationGetDescr(rel), view);
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return result;
 }
 
+/* Raise an error unless the current user may read a view for a purpose and a recipient. */
 void
 access_check(Oid view, const char *purpose, const char *recipient)
 {
 	const char *user = GetUserNameFromId(GetUserId(), false);
 
+	Assert(purpose && recipient);
 	if (purpose[0] == '\0' || recipient[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -5,6 +5,7 @@
 #ifndef KANON_ACCESS_H
 #define KANON_ACCESS_H
 
+/* The table of grants: see sql/40_policy.sql. */
 #define ACCESS_TABLE "access_grant"
 
 /* Raise an error unless the current user may read a view for a purpose and a recipient. */

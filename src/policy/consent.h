@@ -1,9 +1,9 @@
 /*
  * consent.h
- *		What the owner of a row lets be published of it.
+ *		Reading the choices that come with a row of the source.
  *
- * The choices are further columns of the source (policy/profile.h).  Whoever has
- * left one open has not agreed to anything.
+ * The choices are further columns of the source (policy/profile.h).  A choice that
+ * is NULL agrees to nothing.
  */
 #ifndef KANON_SCAN_CONSENT_H
 #define KANON_SCAN_CONSENT_H
@@ -13,20 +13,22 @@
 #include "aview/aview.h"
 #include "source/layout.h"
 
-/* Columns that have to be read, too: those that say how a row is published at all, */
+/*
+ * Add columns of choices to the columns of the source that have to be read, and return
+ * the set: the choices about a whole row; those about showing the columns in the set;
+ * and those about showing and generalizing them.
+ */
 extern Bitmapset *consent_add_profile(const AView *aview, Bitmapset *columns);
-/* whether some columns are, */
 extern Bitmapset *consent_add_permissions(const AView *aview, Bitmapset *columns);
-/* and how. */
 extern Bitmapset *consent_add_choices(const AView *aview, Bitmapset *columns);
 
-/* The k that a row asks for; -1 if it is not to be shown at all. */
+/* Return the k that a row asks for, or -1 if it is not to be shown at all. */
 extern int consent_k(const AView *aview, const RowLayout *layout, TupleTableSlot *slot);
 
-/* How far up a sensitive value is to be generalized, at most to a height. */
+/* Return how many levels up a sensitive value is to be generalized, at most a height. */
 extern int consent_level(const AView *aview, const RowLayout *layout, TupleTableSlot *slot, int column, int height);
 
-/* May a column be shown, and still? */
+/* Return true if a column may be shown, and has not expired. */
 extern bool consent_given(const AView *aview, const RowLayout *layout, TupleTableSlot *slot, int column);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * profile.c
- *		What a profile is asked to be, by function or by statement.
+ *		Reading the request for a profile, by function or by statement.
  */
 #include "base/kanon.h"
 
@@ -8,6 +8,7 @@
 
 #include "utils/builtins.h"
 
+/* Raise an error for a part of a profile that breaks a rule. */
 static pg_noreturn void
 bad_profile(const char *what, const char *rule)
 {
@@ -18,7 +19,7 @@ bad_profile(const char *what, const char *rule)
 					 "\"recipient\": \"recipient\"}.")));
 }
 
-/* A name; as a column, or as a table in SQL's notation. */
+/* Return the name that a part of a profile is: of a column, or of a table in SQL's notation. */
 static char *
 read_name(const char *part, const JsonbValue *value)
 {
@@ -27,7 +28,7 @@ read_name(const char *part, const JsonbValue *value)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
-/* {"view column": "table column", ...} */
+/* Return the pairs of a part of a profile: {"view column": "table column", ...}. */
 static List *
 read_pairs(const char *part, const JsonbValue *value)
 {
@@ -49,11 +50,15 @@ read_pairs(const char *part, const JsonbValue *value)
 			pairs = lappend(pairs, pair);
 		}
 		else if (token == WJB_VALUE)
+		{
+			Assert(pairs != NIL);
 			((ProfilePair *) llast(pairs))->table_column = read_name(part, &item);
+		}
 	}
 	return pairs;
 }
 
+/* Read a part of a profile; raise an error for one that there is not. */
 static void
 read_part(ProfileRequest *profile, const char *part, const JsonbValue *value)
 {
@@ -82,6 +87,7 @@ read_part(ProfileRequest *profile, const char *part, const JsonbValue *value)
 				 errhint("Its parts are table, key, k, sa_level, purpose, recipient, disclose and retain.")));
 }
 
+/* Read the profile argument of kanon.create_anonymization_view(). */
 ProfileRequest *
 profile_of_json(Jsonb *json)
 {
@@ -110,7 +116,7 @@ profile_of_json(Jsonb *json)
 	return profile;
 }
 
-/* column REFERENCES table (k [, level]) */
+/* Return the profile of the clause column REFERENCES table (k [, level]). */
 ProfileRequest *
 profile_of_reference(char *column, char *table, char *k, char *level)
 {

@@ -2,10 +2,10 @@
  * profile_join.c
  *		The source of an A-view, joined with the choices of a profile.
  *
- * What is missing or NULL among somebody's choices counts as the strictest one:
- * opted out, expired, fully generalized, not shown.  Where the profile table has
- * no key that rules out two rows for one person, purpose and recipient, the
- * strictest of them counts.
+ * The join is written as SQL text, from which CREATE VIEW makes the view.  A choice
+ * that is missing or NULL counts as the strictest one: opted out, expired, fully
+ * generalized, not shown.  Where the profile table has no key that rules out two rows
+ * for one person, purpose and recipient, the strictest of these rows counts.
  */
 #include "base/kanon.h"
 
@@ -35,6 +35,7 @@
 #include "aview/purpose.h"
 #include "base/typekind.h"
 
+/* The quasi-identifiers that an owner shows are kept as a set of this many bits. */
 #define MAX_QUASI 64
 
 /* The types that a column of choices may have. */
@@ -46,18 +47,19 @@ typedef enum ChoiceType
 	TYPE_MOMENT
 } ChoiceType;
 
-/* A profile whose columns have been found. */
+/* The join of a source with the choices of a profile. */
 typedef struct ChoiceJoin
 {
 	const ProfileRequest *profile;
-	Relation table;
-	TupleDesc desc; /* of the source */
-	ColumnRequest **columns;
-	char *purpose;
-	char *recipient;
-	List *key; /* ProfilePairs, complete */
+	Relation table;			 /* the profile table */
+	TupleDesc desc;			 /* of the source */
+	ColumnRequest **columns; /* for each column of the source, or NULL */
+	char *purpose;			 /* column of the profile table; NULL: none */
+	char *recipient;		 /* the same */
+	List *key;				 /* ProfilePairs, complete */
 } ChoiceJoin;
 
+/* Return true if a column of a type can hold choices of a kind. */
 static bool
 type_fits(Oid type, ChoiceType wanted)
 {
@@ -75,6 +77,7 @@ type_fits(Oid type, ChoiceType wanted)
 	return true;
 }
 
+/* Return a column of the profile table, or NULL if it has none of the name. */
 static Form_pg_attribute
 find_choice(const ChoiceJoin *join, const char *name)
 {
@@ -90,7 +93,7 @@ find_choice(const ChoiceJoin *join, const char *name)
 	return NULL;
 }
 
-/* A column of the profile table, for use in SQL. */
+/* Return a column of the profile table as SQL text; raise an error unless it has a wanted type. */
 static const char *
 choice_column(const ChoiceJoin *join, const char *name, ChoiceType wanted)
 {
@@ -114,7 +117,7 @@ choice_column(const ChoiceJoin *join, const char *name, ChoiceType wanted)
 	return psprintf("choice.%s", quote_identifier(name));
 }
 
-/* The number of a column of the view, from 1. */
+/* Return the number of a column of the view, from 1; raise an error if there is none of the name. */
 static int
 view_column(const ChoiceJoin *join, const char *name)
 {
@@ -129,7 +132,7 @@ view_column(const ChoiceJoin *join, const char *name)
 			 errdetail("The profile names it.")));
 }
 
-/* The one column of the primary key that is neither purpose nor recipient; null if that is not how it is. */
+/* Return the one column of the primary key that is neither purpose nor recipient, or NULL if there is not exactly one. */
 static char *
 key_column(const ChoiceJoin *join)
 {
@@ -157,7 +160,7 @@ key_column(const ChoiceJoin *join)
 	return found;
 }
 
-/* Fills in what REFERENCES leaves to custom. */
+/* Find the columns that REFERENCES does not name: the purpose and the recipient of that name, and the key. */
 static void
 complete_names(ChoiceJoin *join)
 {
@@ -169,6 +172,7 @@ complete_names(ChoiceJoin *join)
 	join->key = join->profile->key;
 	if (!join->profile->by_statement)
 		return;
+	Assert(list_length(join->key) == 1 && given->table_column == NULL);
 	join->purpose = find_choice(join, "purpose") ? "purpose" : NULL;
 	join->recipient = find_choice(join, "recipient") ? "recipient" : NULL;
 	pair->view_column = given->view_column;
@@ -182,7 +186,7 @@ complete_names(ChoiceJoin *join)
 	join->key = list_make1(pair);
 }
 
-/* May a column still be shown?  In UTC: whoever asks may set any other time zone. */
+/* Return a condition that a column may still be shown.  It compares in UTC: the reader may set any other time zone. */
 static char *
 not_expired(const ChoiceJoin *join, const char *name)
 {
@@ -194,7 +198,7 @@ not_expired(const ChoiceJoin *join, const char *name)
 							: "pg_catalog.statement_timestamp()");
 }
 
-/* One column of the result: an expression on a row of choices, or the strictest of several rows. */
+/* Append a column of the result: an expression on a row of choices, or the strictest value of several rows. */
 static void
 append_choice(StringInfo text, const char *expression, const char *name, bool is_flag, bool strictest)
 {
@@ -207,12 +211,14 @@ append_choice(StringInfo text, const char *expression, const char *name, bool is
 	appendStringInfo(text, ", %s AS %s", expression, quote_identifier(name));
 }
 
+/* Return a column of the profile table as a bigint in SQL text. */
 static char *
 integer_choice(const ChoiceJoin *join, const char *name)
 {
 	return psprintf("%s::pg_catalog.int8", choice_column(join, name, TYPE_INTEGER));
 }
 
+/* Append how many levels up sensitive columns are to be generalized. */
 static void
 append_levels(const ChoiceJoin *join, StringInfo text, bool strictest)
 {
@@ -236,7 +242,7 @@ append_levels(const ChoiceJoin *join, StringInfo text, bool strictest)
 	}
 }
 
-/* The choices as columns, beginning with a comma each. */
+/* Append the choices as columns, each behind a comma. */
 static void
 append_choices(const ChoiceJoin *join, StringInfo text, bool strictest)
 {
@@ -260,7 +266,7 @@ append_choices(const ChoiceJoin *join, StringInfo text, bool strictest)
 	}
 }
 
-/* choice.purpose = the purpose AND choice.recipient = the recipient */
+/* Append " AND choice.purpose = the purpose AND choice.recipient = the recipient". */
 static void
 append_context(const ChoiceJoin *join, StringInfo text)
 {
@@ -272,13 +278,14 @@ append_context(const ChoiceJoin *join, StringInfo text)
 						 KANON_SCHEMA, RECIPIENT_FUNCTION);
 }
 
+/* Return the name of the profile table as SQL text. */
 static const char *
-table_name(const ChoiceJoin *join)
+profile_table_name(const ChoiceJoin *join)
 {
 	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(join->table)), RelationGetRelationName(join->table));
 }
 
-/* (SELECT keys, the strictest choices FROM the table GROUP BY keys) */
+/* Append "(SELECT keys, the strictest choices FROM the table GROUP BY keys)". */
 static void
 append_strictest(const ChoiceJoin *join, StringInfo text)
 {
@@ -291,12 +298,12 @@ append_strictest(const ChoiceJoin *join, StringInfo text)
 						 choice_column(join, ((ProfilePair *) lfirst(cell))->table_column, TYPE_ANY));
 	appendStringInfo(text, "(SELECT %s", keys.data);
 	append_choices(join, text, true);
-	appendStringInfo(text, " FROM %s AS choice WHERE true", table_name(join));
+	appendStringInfo(text, " FROM %s AS choice WHERE true", profile_table_name(join));
 	append_context(join, text);
 	appendStringInfo(text, " GROUP BY %s)", keys.data);
 }
 
-/* The names that append_choices() has given, as columns of the join. */
+/* Append the columns that append_choices() has named, as columns of the join. */
 static void
 append_given_choices(const ChoiceJoin *join, StringInfo text)
 {
@@ -307,7 +314,7 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 	initStringInfo(&choices);
 	appendStringInfoString(&choices, "SELECT NULL");
 	append_choices(join, &choices, false);
-	appendStringInfo(&choices, " FROM %s AS choice", table_name(join));
+	appendStringInfo(&choices, " FROM %s AS choice", profile_table_name(join));
 	plan = SPI_prepare(choices.data, 0, NULL);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the choices: %s", SPI_result_code_string(SPI_result));
@@ -316,6 +323,7 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 		appendStringInfo(text, ", choice.%s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 }
 
+/* Raise an error that names the profile if a column of the view cannot be compared with a key column. */
 static void
 check_comparable(const ChoiceJoin *join, const ProfilePair *pair)
 {
@@ -335,7 +343,7 @@ check_comparable(const ChoiceJoin *join, const ProfilePair *pair)
 		ReleaseSysCache(equals);
 }
 
-/* choice.key = source.key AND ... */
+/* Append " AND choice.key = source.key" for each pair of the key. */
 static void
 append_key(const ChoiceJoin *join, StringInfo text)
 {
@@ -351,8 +359,8 @@ append_key(const ChoiceJoin *join, StringInfo text)
 }
 
 /*
- * The largest k that somebody asks for, whatever the purpose and the recipient; -1
- * if one is missing or negative, NULL if there are no choices.
+ * Append the largest k that the row's owner asks for, whatever the purpose and the
+ * recipient: -1 if one is missing or negative, NULL if there are no choices.
  */
 static void
 append_demand(const ChoiceJoin *join, StringInfo text)
@@ -362,17 +370,19 @@ append_demand(const ChoiceJoin *join, StringInfo text)
 	appendStringInfo(text,
 					 ", (SELECT CASE WHEN pg_catalog.count(%s) OPERATOR(pg_catalog.=) pg_catalog.count(*) AND pg_catalog.min(%s)"
 					 " OPERATOR(pg_catalog.>=) 0 THEN pg_catalog.max(%s) ELSE -1 END FROM %s AS choice WHERE true",
-					 k, k, k, table_name(join));
+					 k, k, k, profile_table_name(join));
 	append_key(join, text);
 	appendStringInfo(text, " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) AS %s", quote_identifier(CHOICE_DEMAND));
 }
 
+/* Return the text of the join; strictest: with the strictest of several rows of choices. */
 static char *
 join_text(const ChoiceJoin *join, const char *source, bool strictest)
 {
 	ProfilePair *first = linitial(join->key);
 	StringInfoData text;
 
+	Assert(join->key != NIL && first->table_column != NULL);
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
 	for (int i = 0; i < join->desc->natts; i++)
@@ -389,7 +399,7 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 	if (strictest)
 		append_strictest(join, &text);
 	else
-		appendStringInfoString(&text, table_name(join));
+		appendStringInfoString(&text, profile_table_name(join));
 	appendStringInfoString(&text, " AS choice ON true");
 	append_key(join, &text);
 	if (!strictest)
@@ -397,15 +407,16 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 	return text.data;
 }
 
-/* A query as its parser understands it; views in it stay what they are. */
+/* Return a query as the parser understands it; views in it are not expanded. */
 static Query *
-analyzed(const char *query)
+analyze_join(const char *query)
 {
 	RawStmt *statement = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
 
 	return kanon_analyze(statement, query);
 }
 
+/* Raise an error if a relation cannot be a profile table. */
 static void
 check_kind(Relation table)
 {
@@ -418,7 +429,7 @@ check_kind(Relation table)
 				 errmsg("\"%s\" cannot be a profile table: it has no rows of choices", RelationGetRelationName(table))));
 }
 
-/* The choices are columns, too, and have names. */
+/* Raise an error if a column of the source has a name like those of the columns of choices. */
 static void
 check_names(TupleDesc desc)
 {
@@ -435,7 +446,7 @@ check_names(TupleDesc desc)
 	}
 }
 
-/* Which quasi-identifiers an owner shows is kept as a set of bits. */
+/* Raise an error if there are more quasi-identifiers than an owner's set has bits. */
 static void
 check_width(const ChoiceJoin *join)
 {
@@ -449,6 +460,7 @@ check_width(const ChoiceJoin *join)
 				 errmsg("a view with a profile may have %d quasi-identifiers, but there are %d", MAX_QUASI, count)));
 }
 
+/* Return the text of a source joined with the choices of a profile: see profile.h. */
 char *
 profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns)
 {
@@ -462,7 +474,7 @@ profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, 
 	complete_names(&join);
 	check_width(&join);
 	text = join_text(&join, source, false);
-	if (!choices_are_unique(analyzed(text)))
+	if (!choices_are_unique(analyze_join(text)))
 		text = join_text(&join, source, true);
 	relation_close(join.table, NoLock);
 	return text;
