@@ -1,6 +1,6 @@
 /*
  * create.h
- *		What the creation of an A-view is asked for, by function or by statement.
+ *		Requests for A-views, by function or by statement, and their fulfilment.
  */
 #ifndef KANON_AVIEW_CREATE_H
 #define KANON_AVIEW_CREATE_H
@@ -8,23 +8,25 @@
 #include "access/tupdesc.h"
 #include "utils/array.h"
 
+#include "aview/aview.h"
 #include "ddl/position.h"
 #include "policy/profile.h"
 
+/* A request for an A-view, or for a change of one. */
 typedef struct AViewRequest
 {
-	char *name; /* as SQL writes it */
-	char *query;
-	const ErrorText *text; /* the query, or what it was written in */
-	int query_location;	   /* in the text */
+	char *name;			   /* as SQL writes it */
+	char *query;		   /* the source */
+	const ErrorText *text; /* the query, or the text that it was written in; errors are shown there */
+	int query_location;	   /* where the query begins in the text, in bytes */
 	List *columns;		   /* ColumnRequests */
 	bool has_k;
 	int k;
 	bool has_l;
 	int l; /* 0: not asked for */
 	bool has_t;
-	double t; /* 0: not asked for */
-	ProfileRequest *profile; /* null: none */
+	double t;				 /* 0: not asked for */
+	ProfileRequest *profile; /* NULL: none */
 	char *algorithm;
 	char *match;
 	char *preselect; /* NULL: published */
@@ -35,11 +37,27 @@ typedef struct AViewRequest
 	int block_size; /* 0: not asked for */
 } AViewRequest;
 
+/* request.c */
+/* Raise an error for a request for a new view that cannot be fulfilled, as far as its columns need not be known. */
+extern void request_check(const AViewRequest *request);
+/* Raise an error for a bad value among those that a request has; match and algorithm may be NULL. */
+extern void request_check_values(const AViewRequest *request);
+/* Raise an error if a request needs a sensitive column or an identifier that there is not. */
+extern void request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id);
+/* Return the request for each column of the source, or NULL; raise an error for a request that does not fit the column. */
+extern ColumnRequest **request_match_columns(const AViewRequest *request, TupleDesc desc);
+extern pg_noreturn void request_bad_argument(const char *name, const char *value, const char *rule);
+
 /* create.c */
+/* Create the view that is asked for, with the rights of the current user, and return it. */
 extern Oid aview_create(const AViewRequest *request);
+/* Drop an A-view by its name, as SQL writes it, with the rights of the current user. */
 extern void aview_drop(const char *name);
+/* Warn of a sensitive column with fewer than l values. */
+extern void aview_warn_of_diversity(const AView *aview);
 
 /* query.c */
+/* Return the text of the source query, and set its columns; to be called while SPI is connected. */
 extern char *aview_read_source(const AViewRequest *request, TupleDesc *desc);
 
 #endif

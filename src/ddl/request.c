@@ -1,0 +1,202 @@
+/*
+ * request.c
+ *		Checking the request for an A-view, before anything is created.
+ */
+#include "base/kanon.h"
+
+#include "ddl/create.h"
+
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "aview/aview.h"
+#include "ddl/position.h"
+#include "hierarchy/dgh.h"
+#include "policy/profile.h"
+
+/* Raise an error for the value of an argument that breaks a rule. */
+void
+request_bad_argument(const char *name, const char *value, const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s is %s, but it must be %s", name, value, rule)));
+}
+
+/* Raise an error for what is not supported. */
+static pg_noreturn void
+not_yet(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("anonymization views do not support %s yet", name)));
+}
+
+/* Raise an error for a bad value of what is asked for: see create.h. */
+void
+request_check_values(const AViewRequest *request)
+{
+	const char *match = request->match;
+	const char *algorithm = request->algorithm;
+
+	if (request->has_k && request->k < 0)
+		request_bad_argument("k", psprintf("%d", request->k), "0 or more");
+	if (request->has_l && request->l < 1)
+		request_bad_argument("l", psprintf("%d", request->l), "1 or more");
+	if (request->has_t && !(request->t > 0 && request->t <= 1))
+		request_bad_argument("t", psprintf("%g", request->t), "above 0 and at most 1");
+	if (match && strcmp(match, "cover") != 0 && strcmp(match, "witness") != 0)
+		request_bad_argument("match", psprintf("\"%s\"", match), "cover or witness");
+	if (algorithm && strcmp(algorithm, "datafly") != 0 && strcmp(algorithm, "mondrian") != 0)
+		request_bad_argument("algorithm", psprintf("\"%s\"", algorithm), "datafly or mondrian");
+	if (request->has_block_size && request->block_size < 1)
+		request_bad_argument("block_size", psprintf("%d", request->block_size), "1 or more");
+	if (request->preselect && strcmp(request->preselect, "published") != 0 && strcmp(request->preselect, "hidden") != 0)
+		request_bad_argument("preselect", psprintf("\"%s\"", request->preselect), "published or hidden");
+}
+
+/* Raise an error for an argument that needs a column of a role. */
+static pg_noreturn void
+missing_column(const char *argument, const char *role)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s needs %s", argument, role)));
+}
+
+/* Raise an error if l, t or block_size would silently guarantee nothing, for want of the columns that they are about. */
+void
+request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id)
+{
+	if ((request->has_l || request->has_t) && !has_sensitive)
+		missing_column(request->has_l ? "l" : "t", "a sensitive column");
+	if (request->has_block_size && !has_id)
+		missing_column("block_size", "an identifier");
+}
+
+/* Return true if a request names a column of a role. */
+static bool
+asks_for(const AViewRequest *request, ColumnRole role)
+{
+	ListCell *cell;
+
+	foreach (cell, request->columns)
+	{
+		if (((ColumnRequest *) lfirst(cell))->role == role)
+			return true;
+	}
+	return false;
+}
+
+/* Raise an error if a view cannot be materialized.  Groups are stored for good: there must be some, and rows must be told apart. */
+static void
+check_materialized(const AViewRequest *request)
+{
+	if (!asks_for(request, ROLE_ID))
+		missing_column("a materialized anonymization view", "an identifier");
+	if (!asks_for(request, ROLE_QUASI))
+		missing_column("a materialized anonymization view", "a quasi-identifier");
+	if (request->profile && (request->has_l || request->has_t) && (request->profile->level || request->profile->levels))
+		not_yet("materialized groups with sa_level and l or t");
+	if (request->has_k && request->k < 2)
+		request_bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
+	if (request->has_block_size)
+		not_yet("materialized groups with block_size");
+	if (strcmp(request->algorithm, "datafly") != 0)
+		not_yet("materialized groups of an algorithm other than datafly");
+}
+
+/* Raise an error for a request that cannot be fulfilled: see create.h. */
+void
+request_check(const AViewRequest *request)
+{
+	Assert(request->name && request->query && request->match && request->algorithm);
+	if (!request->has_k && (request->profile == NULL || request->profile->k == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("anonymization view \"%s\" needs a k", request->name),
+				 errhint("For example k => 5: each published row then looks like those of at least 4 other people.")));
+	request_check_values(request);
+	request_check_roles(request, asks_for(request, ROLE_SENSITIVE), asks_for(request, ROLE_ID));
+	if (request->materialized)
+		check_materialized(request);
+}
+
+/* Return the index of a column of the source; raise an error if there is none of the name. */
+static int
+find_column(TupleDesc desc, const char *name)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+			return i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the source has no column \"%s\"", name)));
+}
+
+/* Raise an error for a hierarchy of dates over numbers, or the other way round. */
+static void
+check_hierarchy_type(const ColumnRequest *column, Oid type)
+{
+	DghKind kind = dgh_get(column->dgh)->kind;
+	char category = TypeCategory(getBaseType(type));
+	bool never_date = category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_BOOLEAN;
+	bool never_number = category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_BOOLEAN;
+
+	if ((kind == DGH_DATE && never_date) || (kind == DGH_INTERVAL && never_number))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name, format_type_be(type),
+						column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
+				 errdetail("It would know none of the values: they could be shown only as they are or as everything.")));
+}
+
+/* Raise an error if the values of a column cannot be published as a request asks. */
+static void
+check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
+{
+	if (column->dgh)
+		check_hierarchy_type(column, type);
+	if (column->role == ROLE_ID && request->has_block_size && !OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("identifier \"%s\" is of type %s, which has no order", column->name, format_type_be(type)),
+				 errdetail("With block_size, rows are divided in the order of their identifiers.")));
+	if (column->role == ROLE_QUASI && (type_is_array(type) || type_is_rowtype(type) || get_typtype(type) == TYPTYPE_PSEUDO))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("quasi-identifier \"%s\" is of type %s, which has no single values to generalize", column->name,
+						format_type_be(type)),
+				 errhint("Use the parts of it that identify people as columns of their own.")));
+}
+
+/* Return the request for each column of the source, or NULL: see create.h. */
+ColumnRequest **
+request_match_columns(const AViewRequest *request, TupleDesc desc)
+{
+	ColumnRequest **columns = palloc0(Max(desc->natts, 1) * sizeof(ColumnRequest *));
+	ListCell *cell;
+
+	foreach (cell, request->columns)
+	{
+		ColumnRequest *column = lfirst(cell);
+		ErrorPlace place;
+		int index;
+
+		error_place_at(&place, request->text, column->location);
+		index = find_column(desc, column->name);
+		if (columns[index])
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" is named twice", column->name),
+					 errdetail("A column is an identifier, a quasi-identifier or sensitive, and only one of them.")));
+		check_column(request, column, TupleDescAttr(desc, index)->atttypid);
+		error_place_leave(&place);
+		columns[index] = column;
+	}
+	return columns;
+}
