@@ -1,4 +1,4 @@
--- Random taxonomies and distributions: what must hold of every grouping, against oracles in plain SQL.
+-- Random taxonomies and distributions: every grouping keeps its promises, against oracles in plain SQL.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set random :dir '/data/random.sql'
 \i :random
@@ -9,8 +9,8 @@ CREATE TABLE node (id integer PRIMARY KEY, parent integer, depth integer);
 CREATE TABLE row_of (id integer, sick text);
 -- Every node with each of its ancestors, how far up that is, and on which level.
 CREATE TABLE above (node text, ancestor integer, steps integer, depth integer);
--- What a row's group must not hold twice: the value itself, or from n = 2 on its ancestor n - 1 levels
--- above the first level that holds a value of the table.
+-- The key that a row's group must not hold twice: the value itself, or from n = 2 on its ancestor n - 1 levels above
+-- the first level that holds a value of the table.
 CREATE TABLE key_for (n integer, id integer, key integer);
 
 CREATE FUNCTION fill_oracle() RETURNS void LANGUAGE sql AS $$
@@ -18,8 +18,10 @@ CREATE FUNCTION fill_oracle() RETURNS void LANGUAGE sql AS $$
     WITH RECURSIVE climb (node, ancestor, steps) AS (
         SELECT id, id, 0 FROM node
         UNION ALL
-        SELECT c.node, n.parent, c.steps + 1 FROM climb AS c JOIN node AS n ON n.id = c.ancestor WHERE n.parent IS NOT NULL)
-    INSERT INTO above SELECT 'v' || c.node, c.ancestor, c.steps, n.depth FROM climb AS c JOIN node AS n ON n.id = c.ancestor;
+        SELECT c.node, n.parent, c.steps + 1 FROM climb AS c JOIN node AS n ON n.id = c.ancestor
+            WHERE n.parent IS NOT NULL)
+    INSERT INTO above SELECT 'v' || c.node, c.ancestor, c.steps, n.depth FROM climb AS c
+        JOIN node AS n ON n.id = c.ancestor;
     INSERT INTO key_for
     SELECT n, r.id, a.ancestor
     FROM (SELECT min(a.depth) AS depth FROM row_of JOIN above AS a ON node = sick AND steps = 0) AS first,
@@ -29,7 +31,8 @@ $$;
 
 -- A tree of so many nodes below its root, 0, and rows with values from that depth on, in the whole tree or at
 -- its leaves, some of them frequent.
-CREATE FUNCTION new_case(nodes integer, nrows integer, least_depth integer, leaves_only boolean) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION new_case(nodes integer, nrows integer, least_depth integer, leaves_only boolean) RETURNS void
+    LANGUAGE plpgsql AS $$
 DECLARE
     choice integer[];
     up integer;
@@ -42,14 +45,16 @@ BEGIN
         INSERT INTO node SELECT i, id, depth + 1 FROM node WHERE id = up;
     END LOOP;
     PERFORM kanon.create_dgh('random');
-    INSERT INTO kanon.dgh_edge SELECT 'random', 'v' || id, CASE parent WHEN 0 THEN '*' ELSE 'v' || parent END FROM node WHERE id > 0;
+    INSERT INTO kanon.dgh_edge SELECT 'random', 'v' || id, CASE parent WHEN 0 THEN '*' ELSE 'v' || parent END FROM node
+        WHERE id > 0;
     up := floor(next_random() * 1000000);
     choice := ARRAY(SELECT id FROM node AS n
         WHERE depth >= least(least_depth, (SELECT max(depth) FROM node))
             AND (NOT leaves_only OR NOT EXISTS (SELECT FROM node AS c WHERE c.parent = n.id))
         ORDER BY hashint4(id + up), id);
     FOR i IN 1 .. nrows LOOP
-        INSERT INTO row_of VALUES (i, 'v' || choice[1 + floor(power(next_random(), 1 + 0.4 * (nodes % 2)) * cardinality(choice))::integer]);
+        INSERT INTO row_of VALUES (i, 'v'
+            || choice[1 + floor(power(next_random(), 1 + 0.4 * (nodes % 2)) * cardinality(choice))::integer]);
     END LOOP;
     PERFORM fill_oracle();
 END
@@ -60,7 +65,8 @@ CREATE TABLE partition AS
     WITH RECURSIVE grow (blocks) AS (
         SELECT '{1}'::integer[]
         UNION ALL
-        SELECT blocks || b FROM grow, LATERAL generate_series(1, (SELECT max(x) + 1 FROM unnest(blocks) AS x)) AS b WHERE cardinality(blocks) < 7)
+        SELECT blocks || b FROM grow, LATERAL generate_series(1, (SELECT max(x) + 1 FROM unnest(blocks) AS x)) AS b
+            WHERE cardinality(blocks) < 7)
     SELECT row_number() OVER () AS number, blocks FROM grow WHERE cardinality(blocks) = 7;
 CREATE TABLE block AS SELECT number, block, id::integer FROM partition, unnest(blocks) WITH ORDINALITY AS b (block, id);
 SELECT count(*) FROM partition;
@@ -86,7 +92,8 @@ BEGIN
         largest := ARRAY(SELECT largest_l(n) FROM generate_series(1, (SELECT max(n) FROM key_for)) AS n);
         FOR l IN 2 .. 7 LOOP
             found := kanon.find_max_n('row_of', 'sick', 'random', l);
-            SELECT coalesce(max(n), 0) INTO most FROM unnest(largest) WITH ORDINALITY AS f (largest, n) WHERE f.largest >= l;
+            SELECT coalesce(max(n), 0) INTO most FROM unnest(largest) WITH ORDINALITY AS f (largest, n)
+                WHERE f.largest >= l;
             cases := cases + 1;
             by_n[most + 1] := by_n[most + 1] + 1;
             IF found <> most THEN
@@ -108,7 +115,8 @@ DECLARE
     broken text := '';
 BEGIN
     IF (SELECT count(*) FROM grouped) <> (SELECT count(*) FROM row_of)
-        OR EXISTS (SELECT FROM row_of AS r LEFT JOIN grouped AS g ON g.id = r.id::text AND g.sensitive = r.sick WHERE g.id IS NULL) THEN
+        OR EXISTS (SELECT FROM row_of AS r LEFT JOIN grouped AS g ON g.id = r.id::text AND g.sensitive = r.sick
+            WHERE g.id IS NULL) THEN
         broken := broken || ' rows';
     END IF;
     IF EXISTS (SELECT FROM grouped GROUP BY grp HAVING count(*) < l)
@@ -116,10 +124,12 @@ BEGIN
         broken := broken || ' size';
     END IF;
     FOR i IN 1 .. n LOOP
-        IF EXISTS (SELECT FROM grouped AS g JOIN key_for AS k ON k.n = i AND k.id::text = g.id GROUP BY grp HAVING count(*) <> count(DISTINCT key)) THEN
+        IF EXISTS (SELECT FROM grouped AS g JOIN key_for AS k ON k.n = i AND k.id::text = g.id GROUP BY grp
+            HAVING count(*) <> count(DISTINCT key)) THEN
             broken := broken || ' n' || i;
         END IF;
-        IF EXISTS (SELECT FROM grouped AS g JOIN above AS a ON a.node = g.sensitive AND a.steps = i - 1 GROUP BY grp HAVING count(*) <> count(DISTINCT a.ancestor)) THEN
+        IF EXISTS (SELECT FROM grouped AS g JOIN above AS a ON a.node = g.sensitive AND a.steps = i - 1 GROUP BY grp
+            HAVING count(*) <> count(DISTINCT a.ancestor)) THEN
             broken := broken || ' literally' || i;
         END IF;
     END LOOP;
@@ -163,7 +173,8 @@ BEGIN
                     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
                 END;
                 hinted := substring(hint FROM 'largest l that works is (\d+)');
-                IF coalesce(hinted, 1) >= l OR hinted IS NOT NULL AND kanon.find_max_n('row_of', 'sick', 'random', hinted) = 0
+                IF coalesce(hinted, 1) >= l OR hinted IS NOT NULL AND kanon.find_max_n('row_of', 'sick', 'random',
+                    hinted) = 0
                     OR kanon.find_max_n('row_of', 'sick', 'random', coalesce(hinted, 1) + 1) > 0 THEN
                     RAISE EXCEPTION 'anatomy, case %, l %: %', i, l, hint;
                 END IF;
@@ -185,9 +196,11 @@ BEGIN
                 refused := refused + 1;
             END;
         END LOOP;
-        uneven := uneven + (SELECT (count(DISTINCT depth) > 1)::integer FROM row_of JOIN above ON node = sick AND steps = 0);
+        uneven := uneven + (SELECT (count(DISTINCT depth) > 1)::integer FROM row_of JOIN above ON node = sick
+            AND steps = 0);
     END LOOP;
-    RAISE WARNING '% groupings hold, % refused rightly; % with values on several levels, % with n above 1', groupings, refused, uneven, higher;
+    RAISE WARNING '% groupings hold, % refused rightly; % with values on several levels, % with n above 1', groupings,
+        refused, uneven, higher;
 END
 $$;
 
@@ -207,7 +220,8 @@ BEGIN
             most := kanon.find_max_n('row_of', 'sick', 'random', l);
             FOR n IN 1 .. most LOOP
                 SELECT avg((error = 0)::integer) INTO ours FROM kanon.diversity_error('row_of', 'id', 'sick', 'random',
-                    format('SELECT id, grp FROM kanon.n_dependency(''row_of'', ''id'', ''sick'', ''random'', %s, seed => %s)', l, i), n - 1);
+                    format('SELECT id, grp FROM kanon.n_dependency(''row_of'', ''id'', ''sick'', ''random'', %s, seed '
+                        '=> %s)', l, i), n - 1);
                 SELECT avg((error = 0)::integer) INTO plain FROM kanon.diversity_error('row_of', 'id', 'sick', 'random',
                     format('SELECT id, grp FROM kanon.anatomy(''row_of'', ''id'', ''sick'', %s, %s)', l, i), n - 1);
                 cases := cases + 1;
@@ -237,7 +251,8 @@ BEGIN
                 FROM grouped AS g JOIN above AS a ON a.node = g.sensitive, first
                 WHERE CASE WHEN n = 0 THEN a.steps = 0 ELSE a.depth = greatest(first.depth - n, 0) END GROUP BY g.grp)
             SELECT cases + 1, wrong + count(*) INTO cases, wrong
-            FROM expected AS e FULL JOIN kanon.diversity_error('row_of', 'id', 'sick', 'random', 'grouped', n) AS d USING (grp)
+            FROM expected AS e FULL JOIN kanon.diversity_error('row_of', 'id', 'sick', 'random', 'grouped', n) AS d
+                USING (grp)
             WHERE (e.div0, e.divn, (e.div0 - e.divn)::float8 / e.div0) IS DISTINCT FROM (d.div0, d.divn, d.error);
         END LOOP;
     END LOOP;

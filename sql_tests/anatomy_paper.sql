@@ -27,9 +27,11 @@ INSERT INTO kanon.dgh_edge VALUES
 -- The paper's own groups.  Tables 2 and 3 are 4-diverse, and half of that after one generalization;
 -- Tables 4 and 5 keep all four.
 CREATE TABLE table2 (id text, grp integer);
-INSERT INTO table2 VALUES ('Bob', 1), ('Tom', 1), ('Andy', 1), ('David', 1), ('Alice', 2), ('Helen', 2), ('Jane', 2), ('Lisa', 2);
+INSERT INTO table2 VALUES ('Bob', 1), ('Tom', 1), ('Andy', 1), ('David', 1), ('Alice', 2), ('Helen', 2), ('Jane', 2),
+    ('Lisa', 2);
 CREATE TABLE table4 (id text, grp integer);
-INSERT INTO table4 VALUES ('Bob', 1), ('Tom', 1), ('Alice', 1), ('Helen', 1), ('Andy', 2), ('David', 2), ('Jane', 2), ('Lisa', 2);
+INSERT INTO table4 VALUES ('Bob', 1), ('Tom', 1), ('Alice', 1), ('Helen', 1), ('Andy', 2), ('David', 2), ('Jane', 2),
+    ('Lisa', 2);
 SELECT * FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd', 'table2', 1) ORDER BY grp;
 SELECT * FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd', 'table4', 1) ORDER BY grp;
 SELECT * FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd', 'table4', 2) ORDER BY grp;
@@ -41,15 +43,20 @@ SELECT * FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd',
     $$SELECT id, grp FROM kanon.n_dependency('microdata', 'name', 'disease', 'icd', 4)$$, 1) ORDER BY grp;
 
 -- Every seed gives two 2-dependent groups; anatomy does so for some only.
-SELECT count(*) FILTER (WHERE nd.kept = 2) AS seeds_n_dependency, count(*) FILTER (WHERE an.kept = 2) < 200 AS anatomy_less
+SELECT count(*) FILTER (WHERE nd.kept = 2) AS seeds_n_dependency,
+    count(*) FILTER (WHERE an.kept = 2) < 200 AS anatomy_less
 FROM generate_series(1, 200) AS seed,
-    LATERAL (SELECT count(*) FILTER (WHERE error = 0 AND div0 = 4) AS kept FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd',
-        format($$SELECT id, grp FROM kanon.n_dependency('microdata', 'name', 'disease', 'icd', 4, seed => %s)$$, seed), 1)) AS nd,
-    LATERAL (SELECT count(*) FILTER (WHERE error = 0 AND div0 = 4) AS kept FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd',
+    LATERAL (SELECT count(*) FILTER (WHERE error = 0 AND div0 = 4) AS kept
+        FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd',
+        format($$SELECT id, grp FROM kanon.n_dependency('microdata', 'name', 'disease', 'icd', 4, seed => %s)$$, seed),
+        1)) AS nd,
+    LATERAL (SELECT count(*) FILTER (WHERE error = 0 AND div0 = 4) AS kept
+        FROM kanon.diversity_error('microdata', 'name', 'disease', 'icd',
         format($$SELECT id, grp FROM kanon.anatomy('microdata', 'name', 'disease', 4, %s)$$, seed), 1)) AS an;
 
 -- Table 8 against Table 9: the chance to name Bob's disease, and its class, from the group that he is in.
-SELECT which, count(*) AS members, round(1.0 / count(DISTINCT disease), 2) AS disease, round(1.0 / count(DISTINCT class), 2) AS class
+SELECT which, count(*) AS members, round(1.0 / count(DISTINCT disease), 2) AS disease,
+    round(1.0 / count(DISTINCT class), 2) AS class
 FROM (SELECT 'table 2' AS which, * FROM table2 UNION ALL SELECT 'table 4', * FROM table4) AS g
 JOIN (SELECT *, kanon.generalize('icd', disease, 1)::text AS class FROM microdata) AS m ON m.name = g.id
 WHERE grp = 1 GROUP BY which ORDER BY which;
@@ -60,7 +67,8 @@ INSERT INTO kanon.dgh_edge VALUES
     ('disease', 'Mul. Valve Dis.', 'Circulatory Disease'), ('disease', 'Chr. Rh. Heart Dis.', 'Circulatory Disease'),
     ('disease', 'Gastritis', 'Digestive Disease'), ('disease', 'Dyspepsia', 'Digestive Disease'),
     ('disease', 'Viral Hepatitis', 'Infectious Parasitic'), ('disease', 'Chr. Viral Hepat.', 'Infectious Parasitic'),
-    ('disease', 'Bronchitis', 'Respiratory Disease'), ('disease', 'Pneumonia', 'Respiratory Disease'), ('disease', 'Flu', 'Respiratory Disease');
+    ('disease', 'Bronchitis', 'Respiratory Disease'), ('disease', 'Pneumonia', 'Respiratory Disease'),
+    ('disease', 'Flu', 'Respiratory Disease');
 CREATE TABLE table6 (id serial, grp integer, disease text);
 INSERT INTO table6 (grp, disease) VALUES
     (1, 'Mul. Valve Dis.'), (1, 'Gastritis'), (1, 'Viral Hepatitis'), (1, 'Dyspepsia'),
@@ -88,8 +96,10 @@ SELECT * FROM kanon.diversity_error('table6', 'id', 'disease', 'disease',
 -- The order of the rows in the table does not matter, the seed does.
 CREATE TABLE reversed AS SELECT * FROM table6 ORDER BY id DESC;
 SELECT count(*) AS different FROM kanon.anatomy('table6', 'id', 'disease', 4, 7) AS a
-    JOIN kanon.anatomy('reversed', 'id', 'disease', 4, 7) AS b USING (id) WHERE (a.grp, a.sensitive) <> (b.grp, b.sensitive);
+    JOIN kanon.anatomy('reversed', 'id', 'disease', 4, 7) AS b USING (id)
+        WHERE (a.grp, a.sensitive) <> (b.grp, b.sensitive);
 SELECT count(*) AS different FROM kanon.n_dependency('table6', 'id', 'disease', 'disease', 4, seed => 7) AS a
-    JOIN kanon.n_dependency('reversed', 'id', 'disease', 'disease', 4, seed => 7) AS b USING (id) WHERE (a.grp, a.sensitive) <> (b.grp, b.sensitive);
+    JOIN kanon.n_dependency('reversed', 'id', 'disease', 'disease', 4, seed => 7) AS b USING (id)
+        WHERE (a.grp, a.sensitive) <> (b.grp, b.sensitive);
 SELECT count(*) > 0 AS different FROM kanon.anatomy('table6', 'id', 'disease', 4, 7) AS a
     JOIN kanon.anatomy('table6', 'id', 'disease', 4, 1) AS b USING (id) WHERE a.grp <> b.grp;

@@ -1,4 +1,4 @@
--- Who may read an A-view: those with SELECT on it, and nothing on the tables.  Whatever way it is reached.
+-- An A-view may be read with SELECT on it, without any right on the tables, in whichever way it is reached.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -24,7 +24,7 @@ SELECT count(*) FROM person;
 SELECT count(*) FROM kanon.generalization_sequence('people') AS s WHERE s."column" IN ('age', 'zip');
 SELECT * FROM kanon.aview;
 
--- What is the owner's to do.
+-- Statements that only the owner may run.
 SELECT kanon.refresh_sequence('people');
 SELECT kanon.uncovered('people');
 SELECT kanon.alter_anonymization_view('people', k => 0);
@@ -40,15 +40,18 @@ SET ROLE :"stranger";
 SELECT count(zip), count(DISTINCT ward) FROM people;
 SELECT count(disease) FROM people;
 SELECT count(*) FROM people WHERE disease = 'plague';
-SELECT count(ward) FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, ward integer);
+SELECT count(ward) FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	ward integer);
 
 -- The function itself: by name, number, relation, and with wrong columns.
 RESET ROLE;
 SELECT id FROM kanon.aview WHERE view = 'people'::regclass \gset
 SET ROLE :"analyst";
 SELECT count(*) FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
-SELECT count(*) FROM kanon.scan('public.people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
-SELECT count(*) FROM kanon.scan('people'::regclass) AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
+SELECT count(*) FROM kanon.scan('public.people') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer);
+SELECT count(*) FROM kanon.scan('people'::regclass) AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer);
 SELECT * FROM kanon.scan(:'id') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer) WHERE w = 77;
 SELECT * FROM kanon.scan(:'id') AS s (n text, a integer, z text, d text, w integer);
 SELECT * FROM kanon.scan(:'id') AS s (n text, a kanon.generalized, z kanon.generalized, d text);
@@ -64,13 +67,19 @@ SELECT * FROM kanon.scan(0::regclass) AS s (n text);
 SELECT * FROM kanon.scan(NULL::text) AS s (n text);
 SELECT kanon.scan('people');
 SELECT * FROM kanon.scan('people');
-SELECT count(*) FROM ROWS FROM (kanon.scan('people') AS (n text, a kanon.generalized, z kanon.generalized, d text, w integer), generate_series(1, 3));
-SELECT w, count(*) FROM (VALUES ('people'), ('people')) AS x (name), kanon.scan(name) AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)
+SELECT count(*) FROM ROWS FROM (kanon.scan('people') AS (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer), generate_series(1, 3));
+SELECT w, count(*) FROM (VALUES ('people'), ('people')) AS x (name),
+	kanon.scan(name) AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)
 	WHERE w = 77 GROUP BY w;
 -- A call of one's own, next to the view that one may read: witnessed is not granted.
-SELECT count(*) FROM people, kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
-SELECT count(*) FROM (SELECT * FROM people) v, LATERAL (SELECT * FROM kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)) x;
-SELECT ward FROM people UNION ALL SELECT w FROM kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
+SELECT count(*) FROM people, kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer);
+SELECT count(*) FROM (SELECT * FROM people) v,
+	LATERAL (SELECT * FROM kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer)) x;
+SELECT ward FROM people UNION ALL SELECT w FROM kanon.scan('witnessed') AS s (n text, a kanon.generalized,
+	z kanon.generalized, d text, w integer);
 
 -- A view on top: its owner needs the A-view, its users only the upper view.
 SET ROLE :"owner";
@@ -86,13 +95,14 @@ RESET kanon.plan;
 SELECT disease FROM people;
 -- A direct call inside a view is checked as its user's.
 SET ROLE :"owner";
-CREATE VIEW direct AS SELECT * FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
+CREATE VIEW direct AS SELECT * FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer);
 GRANT SELECT ON direct TO :"stranger", :"analyst";
 SET ROLE :"stranger";
 SELECT count(*) FROM direct;
 SET ROLE :"analyst";
 SELECT count(*) FROM direct;
--- Whoever lost the right on the A-view has lost what he built on it.
+-- A role that lost the right on the A-view can no longer read its own views on it.
 RESET ROLE;
 GRANT CREATE ON SCHEMA public TO :"analyst";
 SET ROLE :"analyst";
@@ -125,8 +135,10 @@ CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW;
 CREATE TRIGGER instead INSTEAD OF UPDATE OR INSERT ON people FOR EACH ROW EXECUTE FUNCTION nothing();
 GRANT UPDATE, INSERT ON people TO :"stranger";
 SET ROLE :"stranger";
-UPDATE people SET ward = s.w FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
-INSERT INTO people (ward) SELECT w FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
+UPDATE people SET ward = s.w FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+	w integer);
+INSERT INTO people (ward) SELECT w FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized,
+	d text, w integer);
 
 -- The owner's own rights on the table count for all.
 SET ROLE :"owner";

@@ -1,4 +1,4 @@
--- Every bad argument gets an error that says what is wrong, and nothing is created.
+-- Every bad argument gets an error that names the fault, and nothing is created.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -45,9 +45,11 @@ SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '3', k => 2$$);
 -- Hierarchies that know none of a column's values.
 SELECT kanon.create_date_dgh('bad_input_days', '{day}');
 SELECT try_view($$'v', 'SELECT * FROM person', quasi_ids => '{"age": "bad_input_days"}', k => 2$$);
-SELECT try_view($$'v', 'SELECT *, date ''2000-01-01'' + age AS day FROM person', quasi_ids => '{"day": "ages"}', k => 2$$);
+SELECT try_view($$'v', 'SELECT *, date ''2000-01-01'' + age AS day FROM person', quasi_ids => '{"day": "ages"}',
+	k => 2$$);
 SELECT try_view($$'v', 'SELECT *, age > 30 AS old FROM person', sensitive => '{"old": "ages"}', k => 2$$);
-SELECT try_view($$'v', 'SELECT *, ''2000-01-01''::text AS day FROM person', quasi_ids => '{"day": "bad_input_days"}', k => 2$$);
+SELECT try_view($$'v', 'SELECT *, ''2000-01-01''::text AS day FROM person', quasi_ids => '{"day": "bad_input_days"}',
+	k => 2$$);
 DROP VIEW v;
 SELECT kanon.drop_dgh('bad_input_days');
 
@@ -91,7 +93,8 @@ SELECT try_view($$'v', 'SELECT $1 AS a', k => 2$$);
 SELECT try_view($$'v', '', k => 2$$);
 
 -- Not an error: there are only four diseases and plague.
-SELECT kanon.create_anonymization_view('warned', 'SELECT * FROM person', sensitive => '{"disease": null}', k => 2, l => 7);
+SELECT kanon.create_anonymization_view('warned', 'SELECT * FROM person', sensitive => '{"disease": null}', k => 2,
+	l => 7);
 SELECT count(*), count(disease) FROM warned;
 SELECT kanon.drop_anonymization_view('warned');
 

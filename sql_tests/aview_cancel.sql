@@ -29,14 +29,16 @@ SELECT kanon.create_anonymization_view('people_stopped', 'SELECT * FROM person W
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3);
 SELECT kanon.create_anonymization_view('blocks_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id)',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 25000);
-SELECT kanon.create_anonymization_view('kept_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id) AND random() >= 0',
+SELECT kanon.create_anonymization_view('kept_stopped',
+	'SELECT * FROM person WHERE id <= 50000 AND stop_at(id) AND random() >= 0',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50);
 
 -- Memory contexts of the extension in this session, except its caches, and its files on disk.
 CREATE VIEW left_behind AS
 SELECT name FROM pg_backend_memory_contexts
 WHERE name LIKE 'kanon%'
-	AND name NOT IN ('kanon hierarchies', 'kanon hierarchy', 'kanon relations', 'kanon definitions', 'kanon anonymization view')
+	AND name NOT IN ('kanon hierarchies', 'kanon hierarchy', 'kanon relations', 'kanon definitions',
+		'kanon anonymization view')
 UNION ALL SELECT 'temporary file' FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%';
 SELECT count(*) FROM left_behind;
 
@@ -48,7 +50,8 @@ BEGIN
 END
 $$;
 -- Run a statement in the worker that returns one number.
-CREATE FUNCTION worker_number(query text) RETURNS bigint LANGUAGE sql AS 'SELECT n FROM dblink(''worker'', query) AS t (n bigint)';
+CREATE FUNCTION worker_number(query text) RETURNS bigint
+	LANGUAGE sql AS 'SELECT n FROM dblink(''worker'', query) AS t (n bigint)';
 CREATE FUNCTION worker_set(name text, value text) RETURNS void LANGUAGE sql AS $$
 	SELECT dblink_exec('worker', format('SET %I = %L', name, value))
 $$;

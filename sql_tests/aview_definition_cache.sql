@@ -1,14 +1,17 @@
--- The session's cache of definitions of A-views is never stale, whatever way a definition changes and a transaction ends.
+-- The session's cache of definitions of A-views is never stale, whatever way a definition changes and a transaction
+-- ends.
 -- Changes by other sessions: specs/aview_definition_changes.
 CREATE TABLE person (id int PRIMARY KEY, age int, city int, job text);
 INSERT INTO person SELECT i, 20 + i, i % 4, 'job ' || i % 2 FROM generate_series(0, 19) AS i;
 SELECT kanon.create_interval_dgh('ages', 0, '{5,10}');
 SELECT kanon.create_interval_dgh('cities', 0, '{2}');
-SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "city": "cities"}', k => 2);
+SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}',
+    quasi_ids => '{"age": "ages", "city": "cities"}', k => 2);
 -- What the view publishes: its values of both quasi-identifiers, and how many names there are; by a plan that stays.
 CREATE FUNCTION seen(OUT seen text) LANGUAGE plpgsql AS $$
 BEGIN
-    SELECT string_agg(DISTINCT age::text, ' ' ORDER BY age::text) || ' | ' || string_agg(DISTINCT city::text, ' ' ORDER BY city::text)
+    SELECT string_agg(DISTINCT age::text, ' ' ORDER BY age::text) || ' | '
+        || string_agg(DISTINCT city::text, ' ' ORDER BY city::text)
         || ' | ' || count(id) INTO seen FROM people;
 END
 $$;
@@ -111,7 +114,8 @@ EXECUTE policy;
 ROLLBACK;
 SELECT count(*) FROM people;
 BEGIN;
-CREATE OR REPLACE VIEW people AS SELECT id, NULL::kanon.generalized AS age, NULL::kanon.generalized AS city, job FROM person;
+CREATE OR REPLACE VIEW people AS SELECT id, NULL::kanon.generalized AS age, NULL::kanon.generalized AS city,
+    job FROM person;
 SELECT count(age), count(id) FROM people;
 SELECT * FROM kanon.scan('people'::regclass) AS s (id int, age kanon.generalized, city kanon.generalized, job text);
 ROLLBACK;
@@ -130,8 +134,10 @@ ROLLBACK;
 
 -- Choices: the session's purpose and recipient are part of the definition, and so is the key of the table of choices.
 CREATE TABLE choice (id int, purpose text, recipient text, k int, PRIMARY KEY (id, purpose, recipient));
-INSERT INTO choice SELECT i, p, 'ward', CASE p WHEN 'care' THEN 0 ELSE 2 END FROM generate_series(0, 19) AS i, unnest('{care,study}'::text[]) AS p;
-SELECT kanon.create_anonymization_view('persons', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "years", "city": "cities"}',
+INSERT INTO choice SELECT i, p, 'ward', CASE p WHEN 'care' THEN 0 ELSE 2 END FROM generate_series(0, 19) AS i,
+    unnest('{care,study}'::text[]) AS p;
+SELECT kanon.create_anonymization_view('persons', 'SELECT * FROM person', id => '{id}',
+    quasi_ids => '{"age": "years", "city": "cities"}',
     profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}');
 SELECT kanon.grant_access('public', p, 'ward') FROM unnest('{care,study}'::text[]) AS p;
 PREPARE names AS SELECT count(id) FROM persons;
@@ -156,7 +162,8 @@ EXECUTE names;
 -- The view goes and comes again; then the extension does, and the first view has a number that another one had.
 DROP VIEW people, persons;
 EXECUTE policy;
-SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "years"}', k => 4);
+SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "years"}',
+    k => 4);
 EXECUTE policy;
 DROP VIEW people;
 SET client_min_messages = warning;
@@ -164,7 +171,8 @@ DROP EXTENSION kanon CASCADE;
 CREATE EXTENSION kanon;
 RESET client_min_messages;
 SELECT kanon.create_interval_dgh('tens', 0, '{10}');
-SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "tens"}', k => 4);
+SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "tens"}',
+    k => 4);
 SELECT age, count(id), count(*) FROM people GROUP BY age ORDER BY age::text;
 -- The extension's own tables and their schema are found again, too.
 BEGIN;

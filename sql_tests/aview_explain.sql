@@ -1,17 +1,19 @@
--- EXPLAIN names the node, its plan and its conditions; numbers and the source's plan only for those who may read the source.
+-- EXPLAIN names the node, its plan and its conditions; numbers and the source's plan only for a role that may read the
+-- source.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 SET ROLE :"owner";
 GRANT SELECT ON people, witnessed TO :"analyst";
 
--- Its lines, without what PostgreSQL writes since version 18 only.
+-- Return the lines of EXPLAIN, without those that only PostgreSQL 18 and later print.
 CREATE FUNCTION explain(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE command LOOP
-		RETURN QUERY SELECT regexp_replace(l, '(actual rows=\d+)\.00', '\1') FROM regexp_split_to_table(line, '\n') l WHERE l !~ '"Disabled": false';
+		RETURN QUERY SELECT regexp_replace(l, '(actual rows=\d+)\.00', '\1') FROM regexp_split_to_table(line, '\n') l
+			WHERE l !~ '"Disabled": false';
 	END LOOP;
 END
 $$;
@@ -25,21 +27,26 @@ EXPLAIN (COSTS OFF) SELECT * FROM people WHERE ward = 3 AND age = 30 AND disease
 EXPLAIN (COSTS OFF) SELECT * FROM witnessed WHERE zip = '013' AND age BETWEEN 20 AND 29;
 EXPLAIN (COSTS OFF) SELECT * FROM people WHERE name = 'Lonely';
 EXPLAIN (COSTS OFF, VERBOSE) SELECT zip, count(*) FROM people WHERE ward = 3 GROUP BY zip;
-SELECT * FROM explain($$EXPLAIN (COSTS OFF, FORMAT json) SELECT * FROM people WHERE ward = 3 AND age = 30 AND disease = 'hiv'$$);
+SELECT * FROM explain($$EXPLAIN (COSTS OFF, FORMAT json) SELECT * FROM people WHERE ward = 3 AND age = 30
+	AND disease = 'hiv'$$);
 SELECT * FROM explain($$EXPLAIN (COSTS OFF, FORMAT json) SELECT * FROM witnessed WHERE age = 30$$);
-SELECT * FROM explain($$EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT * FROM people WHERE ward = 77$$);
+SELECT * FROM explain($$EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT * FROM people
+	WHERE ward = 77$$);
 RESET kanon.plan;
 -- The owner sees numbers.
-SELECT count(*) > 0 AS "costs and rows" FROM explain('EXPLAIN SELECT * FROM people') AS line WHERE line ~ 'cost=[1-9].*rows=241';
-SELECT count(*) > 0 AS "source" FROM explain('EXPLAIN SELECT * FROM people') AS line WHERE line ~ 'Source: Seq Scan on person  .*rows=241';
+SELECT count(*) > 0 AS "costs and rows" FROM explain('EXPLAIN SELECT * FROM people') AS line
+	WHERE line ~ 'cost=[1-9].*rows=241';
+SELECT count(*) > 0 AS "source" FROM explain('EXPLAIN SELECT * FROM people') AS line
+	WHERE line ~ 'Source: Seq Scan on person  .*rows=241';
 
 -- 2. For the analyst: zeros, however he asks.
 SET ROLE :"analyst";
 SET kanon.plan = select_first;
 EXPLAIN SELECT * FROM people WHERE ward = 3 AND age = 30;
 SELECT * FROM explain($$EXPLAIN (VERBOSE, FORMAT json) SELECT count(*) FROM people WHERE disease = 'plague'$$);
-SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, WAL, VERBOSE) SELECT ward FROM people WHERE ward = 77$$);
--- What the other side of a join asks for has its name.
+SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, WAL, VERBOSE) SELECT ward FROM people
+	WHERE ward = 77$$);
+-- Conditions with a column of a join's other side name that column.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 EXPLAIN SELECT people.zip FROM generate_series(1, 3) AS g JOIN people ON ward > g;
@@ -49,8 +56,9 @@ RESET enable_mergejoin;
 -- Everything that could give away a number.
 CREATE FUNCTION pg_temp.tells(command text) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT line FROM explain(command) AS line
-	WHERE line ~ 'cost=(?!0\.00\.\.0\.00)|rows=(?!0 )\d+ width|width=[^0]|Source|Selected|shared|Disk|(Plan Rows|Cost|Width)": [0-9.]*[1-9]|<(Plan-Rows|[A-z]*-Cost|Plan-Width)>[0-9.]*[1-9]'
-		-- What planning reads are catalogs.
+	WHERE line ~ 'cost=(?!0\.00\.\.0\.00)|rows=(?!0 )\d+ width|width=[^0]|Source|Selected|shared|Disk|(Plan '
+		'Rows|Cost|Width)": [0-9.]*[1-9]|<(Plan-Rows|[A-z]*-Cost|Plan-Width)>[0-9.]*[1-9]'
+		-- Planning reads catalogs only.
 		AND line !~ '^(Planning:|  Buffers:)'
 $$;
 DO $$
@@ -78,7 +86,8 @@ BEGIN
 			'SELECT * FROM (SELECT row_number() OVER (ORDER BY ward), disease FROM people) w WHERE disease = ''hiv''',
 			'SELECT 1 WHERE EXISTS (SELECT FROM people WHERE disease = ''plague'')',
 			'SELECT 1 WHERE 3 NOT IN (SELECT ward FROM people WHERE disease = ''plague'')',
-			'SELECT * FROM kanon.scan(''people'') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)',
+			'SELECT * FROM kanon.scan(''people'') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w '
+				'integer)',
 			'CREATE TEMP TABLE x AS SELECT * FROM people WHERE disease = ''hiv''',
 			'DECLARE c CURSOR FOR SELECT * FROM people WHERE disease = ''plague''']
 		LOOP
@@ -111,33 +120,40 @@ SELECT pg_temp.tells('EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS) EXECUT
 RESET plan_cache_mode;
 BEGIN;
 EXPLAIN DECLARE c CURSOR FOR SELECT * FROM people WHERE ward = 77;
-SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) DECLARE c CURSOR FOR SELECT * FROM people WHERE ward = 77$$);
+SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) DECLARE c CURSOR FOR SELECT *
+	FROM people WHERE ward = 77$$);
 ROLLBACK;
-SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) CREATE TEMP TABLE copied AS SELECT * FROM people WHERE ward = 77$$);
+SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) CREATE TEMP TABLE copied AS SELECT *
+	FROM people WHERE ward = 77$$);
 CREATE FUNCTION pg_temp.explain_inside() RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXPLAIN SELECT * FROM people WHERE ward = 77;
 END
 $$;
 SELECT pg_temp.explain_inside();
-SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) INSERT INTO copied SELECT * FROM people WHERE disease = 'plague'$$);
+SELECT * FROM explain($$EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) INSERT INTO copied SELECT * FROM people
+	WHERE disease = 'plague'$$);
 
--- 4. One plan, several roles: made by one who may read the source, used by one who may not, and the other way round.
+-- 4. One plan, several roles: made by a role that may read the source, used by one that may not, and the other way
+-- round.
 RESET ROLE;
 DEALLOCATE q;
 SET plan_cache_mode = force_generic_plan;
 PREPARE q AS SELECT * FROM people WHERE disease = 'hiv';
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line
+	WHERE line ~ 'rows=[1-9]|Source|Selected';
 SET ROLE :"analyst";
 EXPLAIN EXECUTE q;
 RESET ROLE;
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line
+	WHERE line ~ 'rows=[1-9]|Source|Selected';
 DEALLOCATE q;
 SET ROLE :"analyst";
 PREPARE q AS SELECT * FROM people WHERE disease = 'hiv';
 EXPLAIN EXECUTE q;
 RESET ROLE;
-SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line WHERE line ~ 'rows=[1-9]|Source|Selected';
+SELECT count(*) AS "told to a superuser" FROM explain('EXPLAIN EXECUTE q') AS line
+	WHERE line ~ 'rows=[1-9]|Source|Selected';
 DEALLOCATE q;
 RESET plan_cache_mode;
 -- A function of the owner's explains as the owner.
@@ -166,9 +182,11 @@ SET ROLE :"analyst";
 SELECT count(*) > 0 AS "may read the table" FROM pg_temp.tells('EXPLAIN SELECT * FROM people');
 SET ROLE :"owner";
 REVOKE SELECT ON person FROM :"analyst";
-SELECT kanon.create_anonymization_view('above', 'SELECT age, zip, ward FROM people', quasi_ids => '{"age": null, "zip": null}', k => 4);
+SELECT kanon.create_anonymization_view('above', 'SELECT age, zip, ward FROM people',
+	quasi_ids => '{"age": null, "zip": null}', k => 4);
 CREATE VIEW ordinary AS SELECT * FROM people;
-SELECT kanon.create_anonymization_view('above_ordinary', 'SELECT age, zip, ward FROM ordinary', quasi_ids => '{"age": null, "zip": null}', k => 4);
+SELECT kanon.create_anonymization_view('above_ordinary', 'SELECT age, zip, ward FROM ordinary',
+	quasi_ids => '{"age": null, "zip": null}', k => 4);
 GRANT SELECT ON above, above_ordinary, ordinary TO :"analyst";
 SET ROLE :"analyst";
 SELECT pg_temp.tells('EXPLAIN SELECT * FROM above');

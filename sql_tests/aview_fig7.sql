@@ -9,9 +9,11 @@ CREATE INDEX ON t (oa);
 CREATE INDEX ON t (qi1, qi2);
 SELECT kanon.create_prefix_dgh('letters', 2);
 SELECT kanon.create_interval_dgh('tens', 0, '{10}');
-SELECT kanon.create_anonymization_view('cover', 'SELECT * FROM t', id => '{id}', quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
+SELECT kanon.create_anonymization_view('cover', 'SELECT * FROM t', id => '{id}',
+	quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
 	sensitive => '{"sa": null}', k => 3);
-SELECT kanon.create_anonymization_view('witness', 'SELECT * FROM t', id => '{id}', quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
+SELECT kanon.create_anonymization_view('witness', 'SELECT * FROM t', id => '{id}',
+	quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
 	sensitive => '{"sa": null}', k => 3, match => 'witness');
 SELECT qi1, qi2, sa, oa FROM cover ORDER BY sa, oa;
 CREATE TABLE published AS TABLE cover;
@@ -27,8 +29,9 @@ EXPLAIN (COSTS OFF) SELECT * FROM witness WHERE qi1 = 'A4' AND qi2 = 31;
 EXPLAIN (COSTS OFF) SELECT * FROM cover WHERE qi1 = 'A4' AND qi2 = 31 AND sa = 'Sa1';
 RESET kanon.plan;
 
--- All such queries, in many forms.  Under cover the answer is that of the published table.  Under witness it is that of
--- the published table for those who know that a person with these quasi-identifiers is in the group, and empty for others.
+-- All such queries, in many forms. Under cover the answer is that of the published table. Under witness it is that of
+-- the published table for an attacker who knows that a person with these quasi-identifiers is in the group, and empty
+-- for others.
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -52,13 +55,15 @@ BEGIN
 		PERFORM set_config('kanon.plan', plan, false);
 		FOR asked IN
 			SELECT * FROM (SELECT qi1, qi2 FROM t UNION VALUES ('A1', 31), ('C1', 31), ('A4', 50)) q,
-				(VALUES ('Sa1', 'Oa1'), ('Sa2', 'Oa2'), ('Sa3', 'Oa3'), ('Sa4', 'Oa4'), ('Sa5', 'Oa5'), ('Sa9', 'Oa2')) AS a (sa, oa)
+				(VALUES ('Sa1', 'Oa1'), ('Sa2', 'Oa2'), ('Sa3', 'Oa3'), ('Sa4', 'Oa4'), ('Sa5', 'Oa5'),
+					('Sa9', 'Oa2')) AS a (sa, oa)
 		LOOP
 			FOREACH form IN ARRAY ARRAY [
 				'SELECT qi1, qi2, sa, oa FROM %5$s WHERE qi1 = %1$L AND qi2 = %2$s',
 				'SELECT qi1, qi2, sa, oa FROM %5$s WHERE qi1 = %1$L AND qi2 = %2$s AND sa = %3$L',
 				'SELECT qi1, qi2, sa, oa FROM %5$s WHERE qi1 = %1$L AND qi2 = %2$s AND oa = %4$L',
-				'SELECT qi1, qi2, sa, oa FROM %5$s WHERE qi1 = %1$L AND qi2 = %2$s AND sa IN (%3$L, ''Sa8'') AND oa = %4$L']
+				'SELECT qi1, qi2, sa, oa FROM %5$s WHERE qi1 = %1$L AND qi2 = %2$s AND sa IN (%3$L, ''Sa8'') '
+					'AND oa = %4$L']
 			LOOP
 				-- cover
 				query := format(form, asked.qi1, asked.qi2, asked.sa, asked.oa, 'cover');
@@ -95,12 +100,16 @@ BEGIN
 			'SELECT qi1, qi2, sa, oa FROM %s WHERE NOT (qi1 = ''A4'' AND sa <> ''Sa1'')',
 			'SELECT qi1, qi2, sa, oa FROM %s WHERE CASE WHEN qi1 = ''A4'' THEN sa = ''Sa1'' END',
 			'SELECT qi1, qi2, sa, oa FROM %s WHERE (qi1 = ''A4'') = (sa = ''Sa1'')',
-			'SELECT v.qi1, v.qi2, v.sa, v.oa FROM %s v JOIN (VALUES (''A4'', 31, ''Sa1''), (''B1'', 32, ''Sa3'')) AS x (a, b, s) ON v.qi1 = x.a AND v.qi2 = x.b AND v.sa = x.s',
-			'SELECT v.qi1, v.qi2, v.sa, v.oa FROM (VALUES (''A4'', 31, ''Sa1'')) AS x (a, b, s), LATERAL (SELECT * FROM %s WHERE qi1 = a AND qi2 = b AND sa = s) v',
-			'SELECT qi1, qi2, sa, oa FROM %s v WHERE sa = ''Sa1'' AND EXISTS (SELECT FROM (VALUES (''A4'')) AS x (a) WHERE v.qi1 = x.a)']
+			'SELECT v.qi1, v.qi2, v.sa, v.oa FROM %s v JOIN (VALUES (''A4'', 31, ''Sa1''), (''B1'', 32, ''Sa3'')) AS '
+				'x (a, b, s) ON v.qi1 = x.a AND v.qi2 = x.b AND v.sa = x.s',
+			'SELECT v.qi1, v.qi2, v.sa, v.oa FROM (VALUES (''A4'', 31, ''Sa1'')) AS x (a, b, s), LATERAL (SELECT * '
+				'FROM %s WHERE qi1 = a AND qi2 = b AND sa = s) v',
+			'SELECT qi1, qi2, sa, oa FROM %s v WHERE sa = ''Sa1'' AND EXISTS (SELECT FROM (VALUES (''A4'')) AS x (a) '
+				'WHERE v.qi1 = x.a)']
 		LOOP
 			queries := queries + 2;
-			wrong := wrong + (rows_of(format(form, 'cover')) IS DISTINCT FROM rows_of(format(form, 'published')))::integer
+			wrong := wrong + (rows_of(format(form, 'cover')) IS DISTINCT FROM rows_of(format(form,
+				'published')))::integer
 				+ (rows_of(format(form, 'witness')) IS DISTINCT FROM rows_of(format(form, 'published')))::integer;
 		END LOOP;
 	END LOOP;

@@ -32,7 +32,8 @@ RESET ROLE;
 GRANT SELECT ON person TO :"stranger";
 SET ROLE :"stranger";
 SELECT count(*) FROM people;
-SELECT count(*) FROM upper, kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
+SELECT count(*) FROM upper, kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text,
+    w integer);
 SELECT count(*) FROM kanon.scan('people') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)
 	WHERE true OR EXISTS (SELECT name, age, zip, disease, ward FROM person);
 SET ROLE :"owner";

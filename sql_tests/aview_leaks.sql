@@ -1,4 +1,5 @@
--- Functions, operators and error messages of an analyst see published values only, whatever the plan and the match mode.
+-- Functions, operators and error messages of an analyst see published values only, in every plan and for every match
+-- mode.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -25,14 +26,14 @@ BEGIN
 END
 $$;
 CREATE OPERATOR === (LEFTARG = text, RIGHTARG = text, FUNCTION = tell_equal, RESTRICT = eqsel, JOIN = eqjoinsel);
--- Keeps what it sees.
+-- Keep the argument, as an attacker's function would.
 CREATE FUNCTION keep(text) RETURNS boolean LANGUAGE plpgsql VOLATILE COST 0.0000001 AS $$
 BEGIN
 	INSERT INTO seen VALUES ($1);
 	RETURN true;
 END
 $$;
--- Runs a query and keeps what the functions told, through the error that ends it.
+-- Run a query, and keep the values that the functions saw, also when an error ends it.
 CREATE FUNCTION listen(command text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE command;
@@ -41,12 +42,12 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM;
 END
 $$;
--- What could only be seen raw: Lonely's values, ages and zips that were generalized.
+-- The values that only a raw row has: Lonely's values, and ages and zips that are published generalized.
 CREATE FUNCTION is_raw(text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT $1 ~ 'Lonely|plague|9x9|^99$|"99"' OR $1 ~ '^p[0-9]+$'
 $$;
 
--- What is published of Lonely, and what all others look like.
+-- The published row of Lonely, and the form of all others.
 SELECT * FROM people WHERE ward = 77;
 SELECT count(*) FROM people WHERE zip::text ~ '^\d+$' AND age::text ~ '^\d+$';
 
@@ -61,16 +62,20 @@ BEGIN
 		PERFORM set_config('kanon.plan', plan, false);
 		FOREACH view IN ARRAY '{people, witnessed}'::text[] LOOP
 			FOREACH query IN ARRAY ARRAY [
-				'SELECT count(*) FROM %s WHERE keep(name) AND keep(age::text) AND keep(zip::text) AND keep(disease) AND ward = 77',
+				'SELECT count(*) FROM %s WHERE keep(name) AND keep(age::text) AND keep(zip::text) AND keep(disease) '
+					'AND ward = 77',
 				'SELECT count(*) FROM %s WHERE ward = 77 AND disease IS NOT DISTINCT FROM NULL AND keep(disease)',
 				'SELECT count(*) FROM %s WHERE (ward = 77 AND keep(disease)) OR keep(name)',
 				'SELECT count(*) FROM %s WHERE CASE WHEN disease = ''plague'' THEN keep(''plague'') END',
 				'SELECT count(*) FROM %s WHERE age = 99 AND zip = ''9x9'' AND keep(disease) AND keep(age)',
-				'SELECT count(*) FROM %s WHERE CASE WHEN age = 99 AND zip = ''9x9'' AND disease IS NOT NULL THEN keep(''plague'') END',
+				'SELECT count(*) FROM %s WHERE CASE WHEN age = 99 AND zip = ''9x9'' '
+					'AND disease IS NOT NULL THEN keep(''plague'') END',
 				'SELECT count(*) FROM %s AS v WHERE keep(v::text)',
 				'SELECT keep(name), keep(age), keep(zip), keep(disease) FROM %s WHERE ward = 77',
-				'SELECT count(*) FROM %s v JOIN (VALUES (77), (3)) AS x (w) ON v.ward = x.w AND keep(v.disease) AND keep(v.age)',
-				'SELECT count(*) FROM (VALUES (77), (3)) AS x (w), LATERAL (SELECT * FROM %s WHERE ward = w AND keep(disease)) s',
+				'SELECT count(*) FROM %s v JOIN (VALUES (77), (3)) AS x (w) ON v.ward = x.w AND keep(v.disease) '
+					'AND keep(v.age)',
+				'SELECT count(*) FROM (VALUES (77), (3)) AS x (w), LATERAL (SELECT * FROM %s WHERE ward = w '
+					'AND keep(disease)) s',
 				'SELECT count(*) FROM %s GROUP BY zip HAVING keep(zip) AND keep(max(disease))',
 				'SELECT count(*) FILTER (WHERE keep(disease)) FROM %s WHERE ward = 77',
 				'SELECT 1 FROM %s WHERE ward = 77 ORDER BY keep(disease), keep(age)',
@@ -100,9 +105,12 @@ RESET kanon.plan;
 
 -- 3. Rows that the source leaves out are as hidden.
 SET ROLE :"owner";
-SELECT kanon.create_anonymization_view('small', 'SELECT name, zip, ward, note FROM person WHERE ward = 3 AND name < ''p13''',
+SELECT kanon.create_anonymization_view('small',
+	'SELECT name, zip, ward, note FROM person WHERE ward = 3 AND name < ''p13''',
 	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
-SELECT kanon.create_anonymization_view('joined', 'SELECT p.name, p.zip, p.ward, p.note FROM person p JOIN (VALUES (3)) AS x (w) ON x.w = p.ward WHERE p.name < ''p13''',
+SELECT kanon.create_anonymization_view('joined',
+	'SELECT p.name, p.zip, p.ward, p.note FROM person p JOIN (VALUES (3)) AS x (w) ON x.w = p.ward '
+		'WHERE p.name < ''p13''',
 	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
 GRANT SELECT ON small, joined TO :"analyst";
 SET ROLE :"analyst";
@@ -150,7 +158,8 @@ $$;
 
 -- 5. An error of the source itself says nothing but its SQLSTATE, unless one may read the source.
 SET ROLE :"owner";
-SELECT kanon.create_anonymization_view('fragile', 'SELECT name, zip, (CASE WHEN ward < 80 THEN ward::text ELSE note END)::integer AS ward FROM person',
+SELECT kanon.create_anonymization_view('fragile',
+	'SELECT name, zip, (CASE WHEN ward < 80 THEN ward::text ELSE note END)::integer AS ward FROM person',
 	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
 UPDATE person SET ward = 80 WHERE name = 'Lonely';
 GRANT SELECT ON fragile TO :"analyst";
@@ -169,13 +178,15 @@ RESET kanon.plan;
 SET ROLE :"owner";
 UPDATE person SET ward = 77 WHERE name = 'Lonely';
 
--- 6. PostgreSQL's own counters of rows read are a channel that doc/security.md tells of: what an index on a sensitive column finds
--- is counted, be it suppressed.  What is advised there closes it.
+-- 6. PostgreSQL's own counters of rows read are a channel that doc/security.md describes: a row that an index on a
+-- sensitive column finds is counted, be it suppressed. The advice given there closes it.
 CREATE TABLE sick (id integer PRIMARY KEY, age integer, disease text);
-INSERT INTO sick SELECT i, 20, 'flu' FROM generate_series(1, 50) AS i UNION ALL VALUES (51, 70, 'plague'), (52, 80, 'plague'), (53, 90, 'gout');
+INSERT INTO sick SELECT i, 20, 'flu' FROM generate_series(1, 50) AS i UNION ALL VALUES (51, 70, 'plague'),
+	(52, 80, 'plague'), (53, 90, 'gout');
 CREATE INDEX ON sick (disease);
 ANALYZE sick;
-SELECT kanon.create_anonymization_view('sicks', 'SELECT * FROM sick', id => '{id}', quasi_ids => '{"age": null}', sensitive => '{"disease": null}', k => 5);
+SELECT kanon.create_anonymization_view('sicks', 'SELECT * FROM sick', id => '{id}', quasi_ids => '{"age": null}',
+	sensitive => '{"disease": null}', k => 5);
 GRANT SELECT ON sicks TO :"analyst";
 SET ROLE :"analyst";
 BEGIN;
@@ -193,7 +204,8 @@ DO $$
 DECLARE
 	counter regprocedure;
 BEGIN
-	FOR counter IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ^@ 'pg_stat_get_' AND proargtypes = '26' LOOP
+	FOR counter IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ^@ 'pg_stat_get_'
+		AND proargtypes = '26' LOOP
 		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', counter);
 	END LOOP;
 END

@@ -1,5 +1,5 @@
--- The code of a view's owner does not run with the rights of an administrator who looks after the view: functions of the
--- source, of its types and of its indexes, event triggers and rules.  (A query over the view runs them with the caller's
+-- The code of a view's owner does not run with the rights of an administrator who works on the view: functions of the
+-- source, of its types and of its indexes, event triggers and rules. (A query over the view runs them with the caller's
 -- rights, as over any view.)
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
@@ -17,7 +17,8 @@ $$;
 -- A type whose output and comparison are the owner's need C, a domain with a check does not.
 CREATE FUNCTION check_zip(text) RETURNS boolean LANGUAGE sql AS 'SELECT trap(''domain'') IS NOT NULL';
 CREATE DOMAIN zip AS text CHECK (check_zip(VALUE));
-SELECT kanon.create_anonymization_view('trapped', 'SELECT name, trap(zip) AS zip, disease::zip AS disease, ward FROM person', id => '{name}',
+SELECT kanon.create_anonymization_view('trapped',
+	'SELECT name, trap(zip) AS zip, disease::zip AS disease, ward FROM person', id => '{name}',
 	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4, l => 2);
 
 -- The administrator's turn.
@@ -30,7 +31,7 @@ SELECT kanon.alter_anonymization_view('trapped', l => 1);
 SELECT count(*) FROM kanon.generalization_sequence('trapped');
 SELECT DISTINCT replace(by, current_database(), '') AS by FROM ran;
 TRUNCATE ran;
--- Nor can it change who it is, or leave something behind.
+-- Nor can it change its role, or leave something behind.
 SET ROLE :"owner";
 CREATE OR REPLACE FUNCTION trap(what text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -82,7 +83,8 @@ CREATE TEMP TABLE mine (a integer);
 CREATE TRIGGER t AFTER INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION kanon.aview_changed();
 CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION kanon.dgh_check();
 CREATE TRIGGER t AFTER INSERT ON mine FOR EACH ROW EXECUTE FUNCTION kanon.dgh_changed();
-CREATE TRIGGER t AFTER INSERT ON mine REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_edge_changed();
+CREATE TRIGGER t AFTER INSERT ON mine REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION
+	kanon.dgh_edge_changed();
 CREATE TRIGGER t BEFORE DELETE ON mine FOR EACH ROW EXECUTE FUNCTION kanon.dgh_in_use();
 RESET ROLE;
 CREATE TRIGGER changed AFTER INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION kanon.aview_changed();
@@ -91,7 +93,8 @@ DROP TRIGGER changed ON mine;
 CREATE TRIGGER checked BEFORE INSERT ON mine FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_check();
 INSERT INTO mine VALUES (1);
 DROP TRIGGER checked ON mine;
-CREATE TRIGGER edges AFTER INSERT ON mine REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_edge_changed();
+CREATE TRIGGER edges AFTER INSERT ON mine REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION
+	kanon.dgh_edge_changed();
 INSERT INTO mine VALUES (1);
 DROP TRIGGER edges ON mine;
 SELECT kanon.aview_changed();

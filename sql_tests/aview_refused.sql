@@ -4,12 +4,16 @@ INSERT INTO person SELECT 'p' || i, 20 + i % 40, 'job ' || i % 7, 'city ' || i %
 CREATE INDEX ON person (job);
 ANALYZE person;
 SELECT kanon.create_interval_dgh('years', 0, '{5,10,20}');
-SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5);
-SELECT kanon.create_anonymization_view('people_block', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5,
-    block_size => 1000);
-SELECT kanon.create_anonymization_view('people_random', 'SELECT name, age, job, random() AS r FROM person', id => '{name}',
+SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
     quasi_ids => '{"age": "years"}', k => 5);
-SELECT kanon.create_anonymization_view('people_witness', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "years"}', k => 5,
+SELECT kanon.create_anonymization_view('people_block', 'SELECT * FROM person', id => '{name}',
+    quasi_ids => '{"age": "years"}', k => 5,
+    block_size => 1000);
+SELECT kanon.create_anonymization_view('people_random', 'SELECT name, age, job, random() AS r FROM person',
+    id => '{name}',
+    quasi_ids => '{"age": "years"}', k => 5);
+SELECT kanon.create_anonymization_view('people_witness', 'SELECT * FROM person', id => '{name}',
+    quasi_ids => '{"age": "years"}', k => 5,
     match => 'witness');
 
 SET client_min_messages = debug2;

@@ -1,4 +1,5 @@
--- Row-level security of the tables holds as for any view: the policies for its owner count, and what they hide is in no group.
+-- Row-level security of the tables holds as for any view: the policies for its owner count, and the rows that they hide
+-- are in no group.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -33,13 +34,14 @@ SELECT count(*) FROM people WHERE ward = 3;
 SET kanon.plan = function;
 SELECT count(*) FROM people;
 RESET kanon.plan;
--- What is hidden does not help anybody to reach k: ward 0 alone has few people.
+-- Hidden rows do not help other rows to reach k: ward 0 alone has few people.
 RESET ROLE;
 ALTER POLICY low ON person USING (ward = 0 AND zip < '013');
 SET ROLE :"owner";
 CREATE TABLE visible AS SELECT * FROM person;
 SELECT count(*) AS rows, count(DISTINCT name) AS people FROM visible;
-SELECT kanon.create_anonymization_view('check_visible', 'SELECT name, age, zip, disease, ward FROM visible', id => '{name}',
+SELECT kanon.create_anonymization_view('check_visible', 'SELECT name, age, zip, disease, ward FROM visible',
+	id => '{name}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
 SELECT kanon.refresh_sequence('people');
 (TABLE people EXCEPT ALL TABLE check_visible) UNION ALL (TABLE check_visible EXCEPT ALL TABLE people);
@@ -63,7 +65,7 @@ SET kanon.plan = select_first;
 SELECT count(*) FROM people WHERE attic.tell(ward) AND ward > 2;
 SELECT count(*) FROM people WHERE ward = 3 AND attic.tell(ward);
 RESET kanon.plan;
--- Who bypasses policies for himself does not for the view.
+-- A role that bypasses policies for itself does not do so through the view.
 RESET ROLE;
 SELECT count(*) FROM person;
 SELECT count(*) FROM people;

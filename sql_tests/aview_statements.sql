@@ -1,4 +1,5 @@
--- Statements that read an A-view: prepared ones, cursors, COPY, CREATE TABLE AS, INSERT, UPDATE, DELETE, MERGE, plpgsql.
+-- Statements that read an A-view: prepared ones, cursors, COPY, CREATE TABLE AS, INSERT, UPDATE, DELETE, MERGE,
+-- plpgsql.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -36,19 +37,23 @@ BEGIN
 			PREPARE by_ward (integer, text) AS SELECT count(*) FROM people WHERE ward = $1 AND disease = $2;
 			PREPARE by_any AS SELECT count(*) FROM people WHERE zip = $1 AND ward = $2;
 			PREPARE limited (bigint) AS SELECT count(*) FROM (SELECT * FROM people WHERE ward = 3 LIMIT $1) s;
-			FOREACH command IN ARRAY ARRAY ['by_zip(''013'')', 'by_zip(''01*'')', 'by_zip(NULL)', 'by_age(30)', 'by_age(99)', 'by_number(30.0)',
-				'by_ages(''{25,99}'')', 'by_ward(3, ''hiv'')', 'by_ward(77, ''plague'')', 'by_any(''013'', 3)', 'limited(5)'] LOOP
+			FOREACH command IN ARRAY ARRAY ['by_zip(''013'')', 'by_zip(''01*'')', 'by_zip(NULL)', 'by_age(30)',
+				'by_age(99)', 'by_number(30.0)',
+				'by_ages(''{25,99}'')', 'by_ward(3, ''hiv'')', 'by_ward(77, ''plague'')', 'by_any(''013'', 3)',
+				'limited(5)'] LOOP
 				INSERT INTO runs VALUES (mode || ' ' || plan, command, run('EXECUTE ' || command));
 			END LOOP;
 		END LOOP;
 	END LOOP;
 END
 $$;
-SELECT command, count(*), min(result), min(result) = max(result) AS same FROM runs GROUP BY command ORDER BY command COLLATE "C";
+SELECT command, count(*), min(result), min(result) = max(result) AS same FROM runs GROUP BY command
+	ORDER BY command COLLATE "C";
 
 -- Cursors.
 BEGIN;
-DECLARE c SCROLL CURSOR FOR SELECT ward, zip, disease FROM people WHERE ward IN (3, 77) ORDER BY ward DESC, zip, disease;
+DECLARE c SCROLL CURSOR FOR SELECT ward, zip, disease FROM people WHERE ward IN (3, 77) ORDER BY ward DESC, zip,
+	disease;
 FETCH 2 FROM c;
 FETCH LAST FROM c;
 FETCH PRIOR FROM c;
@@ -73,7 +78,7 @@ DECLARE held CURSOR WITH HOLD FOR SELECT ward, zip FROM people WHERE ward = 77;
 COMMIT;
 FETCH ALL FROM held;
 CLOSE held;
--- A cursor sees what was there when it was opened, in subtransactions, too.
+-- A cursor sees the rows of the moment when it was opened, in subtransactions, too.
 BEGIN;
 DECLARE c CURSOR FOR SELECT ward FROM people WHERE ward = 77;
 DELETE FROM person WHERE ward = 77;
@@ -97,7 +102,8 @@ CREATE TABLE taken AS SELECT zip, ward FROM people WHERE ward IN (3, 77);
 SELECT count(*) FROM taken;
 INSERT INTO taken SELECT zip, ward FROM people WHERE ward = 4 RETURNING ward = 4 AS four \g /dev/null
 SELECT ward, count(*) FROM taken GROUP BY ward ORDER BY ward;
-UPDATE room SET floor = 100 + p.n FROM (SELECT ward, count(*) AS n FROM people GROUP BY ward) p WHERE p.ward = room.ward AND room.ward < 3;
+UPDATE room SET floor = 100 + p.n FROM (SELECT ward, count(*) AS n FROM people GROUP BY ward) p WHERE p.ward = room.ward
+	AND room.ward < 3;
 UPDATE room SET floor = floor + 1000 FROM people p WHERE p.ward = room.ward AND p.ward = 3 AND p.zip = '013';
 SELECT ward, floor FROM room WHERE floor > 50 ORDER BY ward;
 DELETE FROM room USING people p WHERE p.ward = room.ward AND p.disease = 'hiv' AND room.ward > 7;
@@ -109,7 +115,8 @@ MERGE INTO room USING (SELECT DISTINCT ward FROM people WHERE ward IN (5, 6, 77)
 	WHEN MATCHED THEN UPDATE SET floor = -1 WHEN NOT MATCHED THEN INSERT VALUES (p.ward, -2);
 \else
 UPDATE room SET floor = -1 FROM people p WHERE room.ward = p.ward AND p.ward IN (5, 6, 77);
-INSERT INTO room SELECT DISTINCT ward, -2 FROM people p WHERE ward IN (5, 6, 77) AND NOT EXISTS (SELECT FROM room WHERE room.ward = p.ward);
+INSERT INTO room SELECT DISTINCT ward, -2 FROM people p WHERE ward IN (5, 6, 77)
+	AND NOT EXISTS (SELECT FROM room WHERE room.ward = p.ward);
 \endif
 SELECT ward, floor FROM room WHERE floor < 0 ORDER BY ward;
 CREATE MATERIALIZED VIEW stored AS SELECT zip, count(*) FROM people GROUP BY zip;

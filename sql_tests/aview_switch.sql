@@ -4,7 +4,8 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS kanon;
 SET jit = off;
 SELECT kanon.create_interval_dgh('switch_hundreds', 0, '{10, 100, 1000}') \g /dev/null
-CREATE TABLE spread AS SELECT i AS id, (i * 7919) % 1000 AS a, (i * 104729) % 997 AS b, i % 4000 AS other, 1 AS late FROM generate_series(1, 20000) AS i;
+CREATE TABLE spread AS SELECT i AS id, (i * 7919) % 1000 AS a, (i * 104729) % 997 AS b, i % 4000 AS other,
+    1 AS late FROM generate_series(1, 20000) AS i;
 CREATE INDEX spread_cell ON spread (a, b);
 CREATE INDEX spread_other ON spread (other);
 CREATE INDEX spread_late ON spread (late);
@@ -28,7 +29,8 @@ BEGIN
     whole := whole + pg_stat_get_xact_numscans('spread'::regclass);
 END
 $$;
-CREATE FUNCTION compare(query text, OUT same bool, OUT cells text, OUT whole bigint, OUT choice text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION compare(query text, OUT same bool, OUT cells text, OUT whole bigint, OUT choice text)
+    LANGUAGE plpgsql AS $$
 DECLARE
     first record := answer('anonymize_first', query);
     selected record := answer('select_first', query);
@@ -55,7 +57,8 @@ SELECT * FROM compare('SELECT * FROM spread_cover WHERE late = -2');
 -- The same for witnesses, whose groups are then read together.
 SELECT * FROM compare('SELECT * FROM spread_witness WHERE a = 919 AND b = 44');
 SELECT * FROM compare('SELECT * FROM spread_witness WHERE a = ''[100,200)''');
--- For each row of another table: what was found out for one is known for the next, and given up is given up.
+-- For each row of another table: matches found for one row are known for the next, and a search given up stays given
+-- up.
 CREATE TABLE asking AS SELECT i AS other FROM generate_series(1, 1000) AS i;
 ANALYZE asking;
 SET enable_hashjoin = off;

@@ -1,4 +1,5 @@
--- A call of kanon.scan is the view's, or somebody's own: then it needs SELECT on the A-view, whatever stands beside it.
+-- A call of kanon.scan is the view's, or a query's own: then it needs SELECT on the A-view, whatever else the query
+-- holds.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -6,7 +7,8 @@ SELECT current_database() || '_stranger' AS stranger \gset
 CREATE ROLE :"stranger";
 GRANT CREATE ON SCHEMA public TO :"stranger";
 SELECT id FROM kanon.aview WHERE view = 'people'::regclass \gset
-SELECT format($$kanon.scan('%s') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)$$, :'id') AS scan \gset
+SELECT format($$kanon.scan('%s') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer)$$,
+	:'id') AS scan \gset
 
 -- The stranger may read a view on the A-view, and nothing else.
 SET ROLE :"owner";
@@ -105,7 +107,8 @@ BEGIN
 		('in', format('SELECT * FROM upper WHERE ward IN (SELECT w FROM %s)', call)),
 		('cte', format('WITH x AS MATERIALIZED (SELECT * FROM %s) SELECT * FROM upper, x', call)),
 		('view never read', format('SELECT s.* FROM %s LEFT JOIN upper u ON false', call)),
-		('view dropped', format('SELECT s.* FROM %s LEFT JOIN (SELECT DISTINCT ward FROM upper) u ON u.ward = s.w', call)),
+		('view dropped', format('SELECT s.* FROM %s LEFT JOIN (SELECT DISTINCT ward FROM upper) u ON u.ward = s.w',
+			call)),
 		('same text', own),
 		('same text beside', format('SELECT * FROM upper, (%s) x', own)),
 		('same text in a union', format('(%s) UNION SELECT NULL, NULL, zip, NULL, ward FROM upper', own)),
@@ -125,7 +128,7 @@ END
 $$;
 SET ROLE :"stranger";
 SELECT * FROM calls_of_ones_own(:'scan', 'SELECT FROM loan');
--- The source of the same text may read what the A-view's owner reads, by a view of his.
+-- The source of the same text may read the tables of the A-view's owner through that owner's view.
 SELECT * FROM calls_of_ones_own(:'scan', 'SELECT * FROM upmost') WHERE way LIKE 'same%';
 SET kanon.plan = function;
 SELECT * FROM calls_of_ones_own(:'scan', 'SELECT * FROM upmost');
@@ -140,7 +143,7 @@ BEGIN ATOMIC
 	SELECT count(*) FROM upper, :scan;
 END;
 SELECT * FROM inlined();
--- Nor for those whom the stranger gives it to.
+-- Nor for roles that the stranger gives it to.
 RESET ROLE;
 GRANT SELECT ON own TO :"analyst";
 SET ROLE :"analyst";
@@ -148,7 +151,8 @@ SELECT count(*) FROM own;
 
 -- A source that reads no relation: nothing in its text is the owner's.
 SET ROLE :"owner";
-SELECT kanon.create_anonymization_view('numbers', 'SELECT i AS id, i % 10 AS age FROM generate_series(1, 40) AS i', id => '{id}',
+SELECT kanon.create_anonymization_view('numbers', 'SELECT i AS id, i % 10 AS age FROM generate_series(1, 40) AS i',
+	id => '{id}',
 	quasi_ids => '{"age": null}', k => 4);
 GRANT SELECT ON numbers TO :"analyst";
 SET ROLE :"analyst";
@@ -159,7 +163,7 @@ SET ROLE :"stranger";
 CREATE VIEW own_numbers AS :text
 SELECT count(*) FROM own_numbers;
 
--- A rule on the A-view puts its entry and somebody's call into one query.
+-- A rule on the A-view puts its entry and the query's own call into one query.
 SET ROLE :"owner";
 CREATE RULE told AS ON UPDATE TO people DO INSTEAD SELECT new.ward;
 GRANT UPDATE ON people TO :"stranger";
@@ -180,12 +184,15 @@ UPDATE loan SET ward = s.w FROM :scan;
 SET ROLE :"owner";
 DROP RULE told ON loan;
 
--- The owner replaces the view: it has an entry, and no call or two.  What he does not call is nobody else's to call.
+-- The owner replaces the view: it has an entry, and no call or two. A call that the view does not make stays forbidden
+-- to other roles.
 SELECT pg_get_viewdef('people') AS definition \gset
 CREATE FUNCTION replace_people(source text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE OR REPLACE VIEW people AS SELECT NULL::text AS name, NULL::kanon.generalized AS age, NULL::kanon.generalized AS zip,
-		NULL::text AS disease, 77 AS ward FROM %s WHERE true OR EXISTS (SELECT name, age, zip, disease, ward FROM person)', source);
+	EXECUTE format('CREATE OR REPLACE VIEW people AS SELECT NULL::text AS name, NULL::kanon.generalized AS age,
+		NULL::kanon.generalized AS zip,
+		NULL::text AS disease, 77 AS ward FROM %s WHERE true OR EXISTS (SELECT name, age, zip, disease, ward
+			FROM person)', source);
 END
 $$;
 SELECT replace_people(format('lower(%L::text)', :'id'));

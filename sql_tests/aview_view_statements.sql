@@ -1,16 +1,17 @@
--- An A-view behaves as a view: renaming, moving, giving away, dropping, and what depends on what.
+-- An A-view behaves as a view: renaming, moving, changing owners, dropping, and dependencies.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
 \set VERBOSITY terse
 SET ROLE :"owner";
 CREATE TEMP TABLE before AS TABLE people;
--- What it said before and what it says now, with the columns' names of now.
+-- Compare the view's rows of before with its rows of now, under today's column names.
 CREATE FUNCTION pg_temp.differs(view text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	result bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM ((TABLE before EXCEPT ALL TABLE %1$s) UNION ALL (TABLE %1$s EXCEPT ALL TABLE before)) d', view) INTO result;
+	EXECUTE format('SELECT count(*) FROM ((TABLE before EXCEPT ALL TABLE %1$s) '
+		'UNION ALL (TABLE %1$s EXCEPT ALL TABLE before)) d', view) INTO result;
 	RETURN result;
 END
 $$;
@@ -99,7 +100,8 @@ END
 $$;
 
 -- Its owner may replace its query by another: then it is no A-view, and kanon says so.
-CREATE OR REPLACE VIEW witnessed AS SELECT name, years::text::kanon.generalized AS age, zip::kanon.generalized AS zip, disease, ward FROM patient;
+CREATE OR REPLACE VIEW witnessed AS SELECT name, years::text::kanon.generalized AS age, zip::kanon.generalized AS zip,
+	disease, ward FROM patient;
 SELECT count(*) FROM kanon.scan('witnessed') AS s (n text, a kanon.generalized, z kanon.generalized, d text, w integer);
 SELECT kanon.refresh_sequence('witnessed');
 SELECT kanon.drop_anonymization_view('witnessed');
@@ -128,23 +130,27 @@ ROLLBACK;
 SELECT pg_temp.differs('folk');
 DROP TABLE patient CASCADE;
 RESET ROLE;
-SELECT (SELECT count(*) FROM kanon.aview) AS views, (SELECT count(*) FROM kanon.aview_column) AS columns, (SELECT count(*) FROM kanon.aview_step) AS steps;
+SELECT (SELECT count(*) FROM kanon.aview) AS views, (SELECT count(*) FROM kanon.aview_column) AS columns,
+	(SELECT count(*) FROM kanon.aview_step) AS steps;
 SET ROLE :"owner";
 SELECT kanon.drop_dgh('zips');
 
 -- Temporary ones: of tables that are, or in pg_temp; they end with the session.
 CREATE TEMP TABLE visitor AS SELECT i AS id, i % 5 AS ward FROM generate_series(1, 20) i;
 SELECT kanon.create_dgh('wards');
-SELECT kanon.create_anonymization_view('visitors', 'SELECT * FROM visitor', id => '{id}', quasi_ids => '{"ward": "wards"}', k => 3);
+SELECT kanon.create_anonymization_view('visitors', 'SELECT * FROM visitor', id => '{id}',
+	quasi_ids => '{"ward": "wards"}', k => 3);
 SELECT kanon.create_anonymization_view('pg_temp.guests', 'SELECT 1 AS ward', quasi_ids => '{"ward": "wards"}', k => 3);
 SELECT ward, count(*) FROM visitors GROUP BY ward ORDER BY ward;
 SELECT * FROM guests;
 -- A temporary relation of the same name does not take the place of a view.
 CREATE TEMP TABLE shadowed (a integer);
-SELECT kanon.create_anonymization_view('shadowed', 'SELECT 1 AS ward, 2 AS b', quasi_ids => '{"ward": "wards"}', k => 3);
+SELECT kanon.create_anonymization_view('shadowed', 'SELECT 1 AS ward, 2 AS b', quasi_ids => '{"ward": "wards"}',
+	k => 3);
 SELECT * FROM public.shadowed;
 SELECT kanon.drop_anonymization_view('public.shadowed');
-SELECT relname, relnamespace = pg_my_temp_schema() AS temporary FROM pg_class WHERE relname IN ('visitors', 'guests', 'shadowed') ORDER BY relname;
+SELECT relname, relnamespace = pg_my_temp_schema() AS temporary FROM pg_class
+	WHERE relname IN ('visitors', 'guests', 'shadowed') ORDER BY relname;
 RESET ROLE;
 SELECT view FROM kanon.aview ORDER BY id;
 \c -
@@ -157,7 +163,7 @@ BEGIN
 END
 $$;
 SET ROLE :"owner";
--- What was said about them does not keep the hierarchy.
+-- The definitions of dropped temporary views do not keep the hierarchy.
 SELECT kanon.drop_dgh('wards');
 RESET ROLE;
 SELECT count(*) FROM kanon.aview;

@@ -1,9 +1,9 @@
--- The session's cache of hierarchies is never stale, whatever way a hierarchy changes and a transaction ends.
+-- The session's cache of hierarchies is never stale, however a hierarchy changes and a transaction ends.
 SELECT kanon.create_dgh('d');
 INSERT INTO kanon.dgh_edge VALUES ('d', 'a', 'p'), ('d', 'b', 'q');
 SELECT kanon.create_interval_dgh('i', 0, '{10}');
 CREATE FUNCTION parent() RETURNS text LANGUAGE sql AS $$ SELECT kanon.generalize('d', 'a', 1)::text $$;
--- It has what was asked for, and says how large that is.
+-- The cache holds the hierarchies that were used, and tells their size.
 SELECT * FROM kanon.dgh_cache();
 SELECT parent(), kanon.generalize('i', '5', 1);
 SELECT dgh, nodes, leaves, bytes BETWEEN 1000 AND 100000 AS plausible FROM kanon.dgh_cache() ORDER BY 1;
@@ -42,7 +42,8 @@ CREATE TEMP TABLE mid AS SELECT kanon.generalize('d', 'a', 1) AS x;
 DELETE FROM kanon.dgh_edge WHERE child = 'a';
 INSERT INTO kanon.dgh_edge VALUES ('d', 'a', 'q');
 CREATE TEMP TABLE late AS SELECT kanon.generalize('d', 'a', 1) AS x;
-SELECT mid.x, late.x, mid.x = late.x AS "p covers q", mid.x = 'a' AS "p covers a", late.x = 'a' AS "q covers a", late.x = 'c' AS "q covers c" FROM mid, late;
+SELECT mid.x, late.x, mid.x = late.x AS "p covers q", mid.x = 'a' AS "p covers a", late.x = 'a' AS "q covers a",
+    late.x = 'c' AS "q covers c" FROM mid, late;
 SAVEPOINT s;
 INSERT INTO kanon.dgh_edge VALUES ('d', 'f', 'q');
 SELECT late.x = 'f' AS "q covers f" FROM late;
@@ -76,7 +77,7 @@ EXECUTE asks;
 UPDATE kanon.dgh_edge SET parent = 'p' WHERE child = 'a';
 UPDATE kanon.dgh SET widths = '{4}' WHERE name = 'i';
 EXECUTE asks;
--- A cursor goes on with what is true when it goes on.
+-- A cursor goes on with the hierarchy as it is when a row is fetched.
 BEGIN;
 DECLARE c CURSOR FOR SELECT kanon.generalize('d', 'a', 1) FROM generate_series(1, 3);
 FETCH 1 FROM c;
@@ -117,22 +118,28 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
-SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+SELECT set_config(name, 'on', false) FROM pg_settings
+    WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 CREATE TABLE many AS SELECT (ARRAY['a', 'b', 'c'])[1 + i % 3] AS v FROM generate_series(1, 3000) i;
 EXPLAIN (COSTS OFF) SELECT kanon.generalize('d', v, 1) AS x FROM many;
 BEGIN;
 UPDATE kanon.dgh_edge SET parent = 'mine' WHERE child = 'a';
 CREATE TABLE made AS SELECT kanon.generalize('d', v, 1) AS x FROM many;
 -- A worker looks up both sides again and again, since its state of the hierarchy is no lasting one.
-SELECT x, count(*), bool_or(x <> 'a') AS "not a", bool_or(x <> 'mine') AS "not mine", bool_or(x <> kanon.generalized('c', 'd')) AS "not c", bool_or(x < 'b') AS "below b", bool_or(x >= 'c') AS "not below c" FROM made GROUP BY x ORDER BY x;
+SELECT x, count(*), bool_or(x <> 'a') AS "not a", bool_or(x <> 'mine') AS "not mine",
+    bool_or(x <> kanon.generalized('c', 'd')) AS "not c", bool_or(x < 'b') AS "below b",
+    bool_or(x >= 'c') AS "not below c" FROM made GROUP BY x ORDER BY x;
 INSERT INTO kanon.dgh_edge VALUES ('d', '0', 'first');
 CREATE TABLE made2 AS SELECT kanon.generalize('d', v, 1) AS x FROM many;
 INSERT INTO kanon.dgh_edge VALUES ('d', '00', 'first');
 COMMIT;
-SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made GROUP BY x ORDER BY x;
-SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made2 GROUP BY x ORDER BY x;
+SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made GROUP BY x
+    ORDER BY x;
+SELECT x, count(*), bool_or(x = 'a') AS a, bool_or(x = 'b') AS b, bool_or(x = '0') AS "0" FROM made2 GROUP BY x
+    ORDER BY x;
 SELECT bool_and(made.x = made2.x) AS a FROM made, made2 WHERE made.x::text = 'mine' AND made2.x::text = 'mine' LIMIT 1;
-SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+SELECT set_config(name, 'off', false) FROM pg_settings
+    WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 
 -- A first question that is cancelled leaves nothing half-made. The worker asks again and again, each time after the
 -- hierarchy has changed, until it has been cancelled ten times; then and in between its answers are right.
@@ -151,7 +158,8 @@ BEGIN
             LOOP
                 UPDATE kanon.dgh_edge SET parent = parent WHERE dgh = 'd' AND child = '1000';
                 PERFORM nextval('step');
-                SELECT wrong + count(*) INTO wrong FROM big WHERE x < 1000 OR NOT x <= 1000 OR NOT x > 59999 OR x > 60000;
+                SELECT wrong + count(*) INTO wrong FROM big WHERE x < 1000 OR NOT x <= 1000 OR NOT x > 59999
+                    OR x > 60000;
             END LOOP;
         EXCEPTION WHEN query_canceled THEN
             cancelled := cancelled + 1;

@@ -1,8 +1,8 @@
--- What bad input gets: an error with a SQLSTATE that names the value and the rule, and nothing is left behind.
+-- Bad input gets an error with a SQLSTATE that names the value and the rule, and leaves nothing behind.
 \pset format unaligned
 \pset footer off
 
--- What a statement raises.
+-- Return the error that a statement raises.
 CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     detail text;
@@ -19,7 +19,8 @@ $$;
 SELECT kanon.create_dgh('d');
 INSERT INTO kanon.dgh_edge VALUES ('d', 'a', 'b'), ('d', 'b', 'c'), ('d', 'x', 'c');
 SELECT kanon.create_interval_dgh('i', 0, '{10}');
-CREATE TABLE before AS SELECT (SELECT jsonb_agg(to_jsonb(d) ORDER BY id) FROM kanon.dgh d) AS dgh, (SELECT jsonb_agg(to_jsonb(e) ORDER BY e) FROM kanon.dgh_edge e) AS edge;
+CREATE TABLE before AS SELECT (SELECT jsonb_agg(to_jsonb(d) ORDER BY id) FROM kanon.dgh d) AS dgh,
+    (SELECT jsonb_agg(to_jsonb(e) ORDER BY e) FROM kanon.dgh_edge e) AS edge;
 
 -- Edges.
 SELECT statement, error_of(statement) FROM unnest(ARRAY[
@@ -40,7 +41,8 @@ SELECT statement, error_of(statement) FROM unnest(ARRAY[
     $$UPDATE kanon.dgh_edge SET dgh = 'i' WHERE child = 'b'$$,
     $$INSERT INTO kanon.dgh_edge SELECT 'd', 'n' || i, 'n' || i + 1 FROM generate_series(1, 300) i$$,
     $$INSERT INTO kanon.dgh_edge SELECT 'd', 'n' || i, 'n' || (i + 1) % 300 FROM generate_series(0, 299) i$$,
-    $$INSERT INTO kanon.dgh_edge SELECT 'd', string_agg(md5(i::text), ''), 'c' FROM generate_series(1, 300) i$$]) statement;
+    $$INSERT INTO kanon.dgh_edge SELECT 'd', string_agg(md5(i::text), ''),
+    'c' FROM generate_series(1, 300) i$$]) statement;
 
 -- Definitions.
 SELECT statement, error_of(statement) FROM unnest(ARRAY[
@@ -102,7 +104,8 @@ CREATE TABLE other (a int, b int, c int);
 CREATE TRIGGER t1 BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION kanon.dgh_check();
 SELECT error_of('INSERT INTO other VALUES (1, 2, 3)');
 DROP TRIGGER t1 ON other;
-CREATE TRIGGER t2 AFTER INSERT ON other REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_edge_changed();
+CREATE TRIGGER t2 AFTER INSERT ON other REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION
+    kanon.dgh_edge_changed();
 SELECT error_of('INSERT INTO other VALUES (1, 2, 3)');
 DROP TRIGGER t2 ON other;
 CREATE TRIGGER t3 AFTER INSERT ON other FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_changed();

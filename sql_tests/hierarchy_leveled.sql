@@ -1,4 +1,4 @@
--- Leveled hierarchies, as other tools exchange them: import, export, and what is wrong with a line.
+-- Leveled hierarchies, as other tools exchange them: import, export, and the errors of a line.
 \pset format unaligned
 \pset footer off
 
@@ -37,22 +37,27 @@ SELECT comes_back('{a;p;*,b;q;*,c;p;*,d;q;*}');
 SELECT kanon.import_dgh('uneven', '{a;x;y;root,b;b;y;root,c;root;root;root,d;d;d;d}');
 SELECT kanon.export_dgh('uneven');
 -- A leaf that stays as it is on all levels stands below the root.
-SELECT kanon.import_dgh('alone', '{d;d;d}'), kanon.import_dgh('two', '{d;d,a;x,b;y}'), kanon.import_dgh('inner', '{d;d,a;d}');
+SELECT kanon.import_dgh('alone', '{d;d;d}'), kanon.import_dgh('two', '{d;d,a;x,b;y}'),
+    kanon.import_dgh('inner', '{d;d,a;d}');
 SELECT kanon.export_dgh('alone') UNION ALL SELECT kanon.export_dgh('two') UNION ALL SELECT kanon.export_dgh('inner');
 SELECT kanon.import_dgh('flat', '{red,green,blue}'), kanon.import_dgh('none', '{}');
 SELECT kanon.export_dgh('flat');
 SELECT count(*) FROM kanon.export_dgh('none') AS "lines of none";
--- What was exported once is imported and exported the same.
+-- An exported hierarchy is imported and exported unchanged.
 SELECT name, comes_back(ARRAY(SELECT kanon.export_dgh(name))) FROM unnest('{salary,blank,uneven,flat}'::text[]) name;
 
 -- Quotes, separators, line ends, blanks, other letters.
-SELECT kanon.import_dgh('quoted', ARRAY['"a;b";"say ""hi""";*', 'it''s;plain "quotes" inside;*', '" ";"line' || E'\n' || 'end";*', 'ß→é;日本;*', ' blanks ; kept ;*', E'"end\r";x;*', '"";y;*']);
-SELECT kanon.import_dgh('quoted', ARRAY['"a;b";"say ""hi""";*', 'it''s;plain "quotes" inside;*', '" ";"line' || E'\n' || 'end";*', 'ß→é;日本;*', ' blanks ; kept ;*', E'"end\r";x;*']);
+SELECT kanon.import_dgh('quoted', ARRAY['"a;b";"say ""hi""";*', 'it''s;plain "quotes" inside;*', '" ";"line' || E'\n'
+    || 'end";*', 'ß→é;日本;*', ' blanks ; kept ;*', E'"end\r";x;*', '"";y;*']);
+SELECT kanon.import_dgh('quoted', ARRAY['"a;b";"say ""hi""";*', 'it''s;plain "quotes" inside;*', '" ";"line' || E'\n'
+    || 'end";*', 'ß→é;日本;*', ' blanks ; kept ;*', E'"end\r";x;*']);
 SELECT kanon.export_dgh('quoted');
 SELECT comes_back(ARRAY(SELECT kanon.export_dgh('quoted')));
-SELECT kanon.generalize('quoted', 'a;b', 1), kanon.generalize('quoted', 'it''s', 1), kanon.generalize('quoted', ' ', 1), kanon.generalize('quoted', 'ß→é', 1), kanon.generalize('quoted', ' blanks ', 1), kanon.generalize('quoted', E'end\r', 1);
+SELECT kanon.generalize('quoted', 'a;b', 1), kanon.generalize('quoted', 'it''s', 1), kanon.generalize('quoted', ' ', 1),
+    kanon.generalize('quoted', 'ß→é', 1), kanon.generalize('quoted', ' blanks ', 1),
+    kanon.generalize('quoted', E'end\r', 1);
 
--- Trees of random labels come back, whatever is in them.
+-- Trees of random labels come back, with any characters in them.
 DO $$
 DECLARE
     alphabet text[] := ARRAY['a', 'b', ';', '"', '*', ' ', '''', '\', 'é', '日', E'\t', ',', '1', '-'];
@@ -86,9 +91,12 @@ $$;
 -- Bad lines are named.
 SELECT kanon.import_dgh('taken', '{a;*}');
 SELECT lines, error_of(format('SELECT kanon.import_dgh(%L, %L)', name, lines)) FROM (VALUES
-    ('n', '{a;x;*,b;*}'), ('n', '{a;x,b;x;*}'), ('n', '{a;x,"",b;x}'), ('n', '{a;x,NULL,"  ",b;x}'), ('n', '{a;x,b;x,a;y}'), ('n', '{a;x;*,b;y;*,c;x;z}'),
-    ('n', '{a;b,b;a}'), ('n', '{a;b;c,b;c;a}'), ('n', '{a;b;a}'), ('n', '{a;;*}'), ('n', '{;x}'), ('n', '{a;}'), ('n', '{*;x}'), ('n', '{a;*;x}'),
-    ('n', E'{"\\"a;x"}'), ('n', E'{"\\"a\\"b;x"}'), ('n', '{a;x;a}'), ('taken', '{a;*}'), ('', '{a;*}')) v (name, lines);
+    ('n', '{a;x;*,b;*}'), ('n', '{a;x,b;x;*}'), ('n', '{a;x,"",b;x}'), ('n', '{a;x,NULL,"  ",b;x}'),
+    ('n', '{a;x,b;x,a;y}'), ('n', '{a;x;*,b;y;*,c;x;z}'),
+    ('n', '{a;b,b;a}'), ('n', '{a;b;c,b;c;a}'), ('n', '{a;b;a}'), ('n', '{a;;*}'), ('n', '{;x}'), ('n', '{a;}'),
+    ('n', '{*;x}'), ('n', '{a;*;x}'),
+    ('n', E'{"\\"a;x"}'), ('n', E'{"\\"a\\"b;x"}'), ('n', '{a;x;a}'), ('taken', '{a;*}'), ('', '{a;*}')) v (name,
+    lines);
 SELECT name FROM kanon.dgh WHERE name IN ('n', '');
 SELECT kanon.import_dgh(NULL, '{a}') IS NULL AS "no name", kanon.import_dgh('n', NULL) IS NULL AS "no lines";
 
@@ -113,6 +121,6 @@ SELECT regexp_replace(error_of(format('SELECT kanon.import_dgh_file(%L, %L)', 'n
 SELECT kanon.import_dgh_file('empty', :'empty');
 SELECT name, kind FROM kanon.dgh WHERE name IN ('n', 'file', 'empty') ORDER BY 1;
 
--- Edges that come later stand after those that were imported, by value.
+-- Edges that come later stand after the imported ones, by value.
 INSERT INTO kanon.dgh_edge VALUES ('salary', '10', 'any'), ('salary', '9', 'any'), ('salary', 'x', 'any');
 SELECT kanon.export_dgh('salary');

@@ -1,4 +1,5 @@
--- Who may do what: comparing is for all, defining for those who may write the tables, reading for those who may read them.
+-- Privileges: comparing is for all roles, defining for roles that may write the tables, reading for roles that may read
+-- them.
 CREATE ROLE kanon_priv_analyst;
 CREATE ROLE kanon_priv_officer;
 SELECT kanon.create_dgh('d');
@@ -25,7 +26,8 @@ SELECT kanon.drop_dgh('d');
 INSERT INTO kanon.dgh_edge VALUES ('d', 'x', 'p');
 SELECT nextval('kanon.dgh_generation');
 CREATE TEMP TABLE own (dgh text, child text, parent text);
-CREATE TRIGGER t AFTER INSERT ON own REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION kanon.dgh_edge_changed();
+CREATE TRIGGER t AFTER INSERT ON own REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION
+    kanon.dgh_edge_changed();
 RESET ROLE;
 
 -- An officer gets the tables.

@@ -20,13 +20,13 @@ INSERT INTO patient VALUES (3, 35, '122', 'flu', 3);
 SELECT * FROM kept ORDER BY ward;
 SELECT * FROM kanon.groups('kept');
 
--- One whom the group covers joins it; one whom it does not makes it more general.
+-- A row that the group covers joins it; another row makes the group more general.
 INSERT INTO patient VALUES (4, 39, '129', 'ulcer', 4);
 SELECT * FROM kept ORDER BY ward;
 INSERT INTO patient VALUES (5, 42, '127', 'ulcer', 5);
 SELECT * FROM kept ORDER BY ward;
 
--- Those who come together may form a group of their own.
+-- Rows that arrive together may form a group of their own.
 INSERT INTO patient VALUES (11, 71, '540', 'flu', 11), (12, 72, '540', 'hiv', 12), (13, 73, '540', 'cancer', 13);
 SELECT * FROM kept ORDER BY ward;
 SELECT "group", size, quasi_ids, identifiers FROM kanon.groups('kept');
@@ -39,7 +39,7 @@ SELECT * FROM kept ORDER BY ward;
 UPDATE patient SET age = 43, disease = 'asthma' WHERE id = 1;
 SELECT * FROM kept ORDER BY ward;
 
--- Queries are those of any A-view.
+-- Queries work as on any A-view.
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM kept WHERE age = 44 AND ward > 3;
 RESET enable_bitmapscan;

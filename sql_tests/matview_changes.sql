@@ -8,13 +8,15 @@ BEGIN
 	PERFORM kanon.create_prefix_dgh('zips', 3);
 END
 $$;
-CREATE TABLE person (id integer, age integer, gone text, zip text, disease text, ward integer, PRIMARY KEY (id, ward)) PARTITION BY RANGE (ward);
+CREATE TABLE person (id integer, age integer, gone text, zip text, disease text, ward integer,
+	PRIMARY KEY (id, ward)) PARTITION BY RANGE (ward);
 ALTER TABLE person DROP COLUMN gone;
 CREATE TABLE person_low PARTITION OF person FOR VALUES FROM (0) TO (100);
 -- A partition whose columns are in another order.
 CREATE TABLE person_high (zip text, ward integer NOT NULL, disease text, id integer NOT NULL, age integer);
 ALTER TABLE person ATTACH PARTITION person_high FOR VALUES FROM (100) TO (200);
-INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 4, i FROM generate_series(1, 60) AS i;
+INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 4,
+	i FROM generate_series(1, 60) AS i;
 CREATE VIEW followed AS SELECT id, age, zip, disease, ward FROM person;
 SELECT kanon.create_anonymization_view('kept', 'SELECT id, age, zip, disease, ward FROM person', id => '{id, ward}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true);
@@ -27,7 +29,8 @@ COPY person FROM STDIN;
 170	31	120	d1	170
 \.
 SELECT * FROM broken('followed', 3);
-INSERT INTO person VALUES (70, 35, '129', 'd9', 70), (73, 31, '123', 'd1', 73) ON CONFLICT (id, ward) DO UPDATE SET age = excluded.age, zip = excluded.zip;
+INSERT INTO person VALUES (70, 35, '129', 'd9', 70), (73, 31, '123', 'd1', 73)
+	ON CONFLICT (id, ward) DO UPDATE SET age = excluded.age, zip = excluded.zip;
 SELECT * FROM broken('followed', 3);
 SELECT current_setting('server_version_num')::int >= 150000 AS has_merge \gset
 \if :has_merge
@@ -54,16 +57,19 @@ SELECT count(*) FROM kept;
 CREATE TABLE person_more PARTITION OF person FOR VALUES FROM (200) TO (300);
 INSERT INTO person_more SELECT 200 + i, i, '555', 'd1', 200 + i FROM generate_series(1, 5) AS i;
 SELECT * FROM broken('followed', 3);
-CREATE TABLE person_old AS SELECT 300 + i AS id, i AS age, '666' AS zip, 'd1' AS disease, 300 + i AS ward FROM generate_series(1, 5) AS i;
+CREATE TABLE person_old AS SELECT 300 + i AS id, i AS age, '666' AS zip, 'd1' AS disease, 300 + i AS ward
+	FROM generate_series(1, 5) AS i;
 ALTER TABLE person_old ALTER id SET NOT NULL, ALTER ward SET NOT NULL;
 ALTER TABLE person ATTACH PARTITION person_old FOR VALUES FROM (300) TO (400);
 SELECT * FROM broken('followed', 3);
 ALTER TABLE person DETACH PARTITION person_more;
 SELECT * FROM broken('followed', 3);
 INSERT INTO person_more VALUES (299, 1, '555', 'd1', 299);
-SELECT tgrelid::regclass, count(*) FROM pg_trigger WHERE tgname ~ '^kanon_' GROUP BY tgrelid ORDER BY tgrelid::regclass::text;
+SELECT tgrelid::regclass, count(*) FROM pg_trigger WHERE tgname ~ '^kanon_' GROUP BY tgrelid
+	ORDER BY tgrelid::regclass::text;
 -- Many rows, changed at once, and rows that come back with the same identifiers.
-INSERT INTO person SELECT i, i % 90, lpad((i * 31 % 1000)::text, 3, '0'), 'd' || i % 4, i % 100 FROM generate_series(1000, 3000) AS i;
+INSERT INTO person SELECT i, i % 90, lpad((i * 31 % 1000)::text, 3, '0'), 'd' || i % 4,
+	i % 100 FROM generate_series(1000, 3000) AS i;
 SELECT * FROM broken('followed', 3);
 UPDATE person SET age = (age + 13) % 90 WHERE id % 3 = 0;
 DELETE FROM person WHERE id % 5 = 0;
@@ -80,7 +86,8 @@ DROP VIEW kept;
 -- Projection and WHERE: a row comes into the source, changes there, and goes out of it.
 CREATE TABLE stay (who integer PRIMARY KEY, born integer, place text, ill boolean);
 INSERT INTO stay SELECT i, 1950 + i, '12' || i % 10, i % 2 = 0 FROM generate_series(1, 20) AS i;
-SELECT kanon.create_anonymization_view('sick', 'SELECT who AS patient, 2026 - born AS age, place AS zip FROM stay WHERE ill', id => '{patient}',
+SELECT kanon.create_anonymization_view('sick',
+	'SELECT who AS patient, 2026 - born AS age, place AS zip FROM stay WHERE ill', id => '{patient}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 2, materialized => true);
 SELECT sum(size) FROM kanon.groups('sick');
 UPDATE stay SET ill = true WHERE who IN (1, 3);

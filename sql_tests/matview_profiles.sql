@@ -2,19 +2,22 @@
 SET client_min_messages = warning;
 SELECT kanon.create_interval_dgh('age', 0, '{10, 50}');
 SELECT kanon.create_dgh('disease');
-INSERT INTO kanon.dgh_edge VALUES ('disease', 'flu', 'lung'), ('disease', 'asthma', 'lung'), ('disease', 'ulcer', 'stomach');
+INSERT INTO kanon.dgh_edge VALUES ('disease', 'flu', 'lung'), ('disease', 'asthma', 'lung'),
+    ('disease', 'ulcer', 'stomach');
 CREATE TABLE patient (name text PRIMARY KEY, age int, disease text, ward int);
 CREATE TABLE choices (name text, purpose text, k int, lvl int, show_age bool, until date, PRIMARY KEY (name, purpose));
 SELECT kanon.grant_access(current_user, p, 'lab') FROM unnest('{care, study}'::text[]) AS p;
 SET kanon.recipient = 'lab';
 
 -- Ages 21 to 26: all of the same ten years. Without choices k is 3; ann asks for 5 for studies, and 2 for care.
-INSERT INTO patient VALUES ('ann', 21, 'flu', 1), ('bob', 22, 'asthma', 1), ('cem', 23, 'ulcer', 2), ('dan', 24, 'flu', 2);
+INSERT INTO patient VALUES ('ann', 21, 'flu', 1), ('bob', 22, 'asthma', 1), ('cem', 23, 'ulcer', 2),
+    ('dan', 24, 'flu', 2);
 INSERT INTO choices VALUES ('ann', 'study', 5, 0, true, NULL), ('ann', 'care', 2, 0, true, NULL);
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": "disease"}', k => 3, materialized => true,
     profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}');
--- Whoever forms a group together needs what the most demanding of them asks for, as in a logical view; and for all purposes, since groups are the same for them.
+-- Whoever forms a group together needs what the most demanding of them asks for, as in a logical view; and for all
+-- purposes, since groups are the same for them.
 SET kanon.purpose = 'care';
 SELECT * FROM kept ORDER BY disease;
 SELECT "group", size, quasi_ids, identifiers FROM kanon.groups('kept');
@@ -45,11 +48,14 @@ ROLLBACK TO s;
 UPDATE patient SET ward = 4 WHERE name = 'bob';
 COMMIT;
 -- bob would need five and fay six, of five: without fay there are four, and without bob three.
-SELECT age, count(*), count(*) FILTER (WHERE ward = 4) AS bob, count(*) FILTER (WHERE disease = 'ulcer') AS ulcer FROM kept GROUP BY age;
+SELECT age, count(*), count(*) FILTER (WHERE ward = 4) AS bob, count(*) FILTER (WHERE disease = 'ulcer') AS ulcer
+    FROM kept GROUP BY age;
 INSERT INTO patient VALUES ('gil', 27, 'flu', 5);
-SELECT age, count(*), count(*) FILTER (WHERE ward = 4) AS bob, count(*) FILTER (WHERE disease = 'ulcer') AS ulcer FROM kept GROUP BY age;
+SELECT age, count(*), count(*) FILTER (WHERE ward = 4) AS bob, count(*) FILTER (WHERE disease = 'ulcer') AS ulcer
+    FROM kept GROUP BY age;
 -- TRUNCATE of choices: everybody is back at 3.
-INSERT INTO choices SELECT name, 'study', 100, 0, true, NULL FROM patient ON CONFLICT (name, purpose) DO UPDATE SET k = 100;
+INSERT INTO choices SELECT name, 'study', 100, 0, true, NULL FROM patient
+    ON CONFLICT (name, purpose) DO UPDATE SET k = 100;
 SELECT count(*) FROM kept;
 TRUNCATE choices;
 SELECT count(*) FROM kept;
@@ -67,16 +73,18 @@ SET kanon.purpose = 'study';
 SELECT kanon.drop_anonymization_view('kept');
 TRUNCATE patient, choices;
 
--- Opt-outs and retention; k of 0 and 1. No k of the view: whoever has made no choice for the purpose is not shown.
+-- Opt-outs and retention; k of 0 and 1. The view has no k: a person without a choice for the purpose is not published.
 INSERT INTO patient SELECT 'p' || i, 20 + i, 'flu', i FROM generate_series(1, 8) AS i;
-INSERT INTO choices SELECT 'p' || i, 'care', CASE WHEN i > 6 THEN i - 7 ELSE 3 END, 0, i <> 2, '2000-01-01'::date + 100000 * (i % 2)
+INSERT INTO choices SELECT 'p' || i, 'care', CASE WHEN i > 6 THEN i - 7 ELSE 3 END, 0, i <> 2,
+    '2000-01-01'::date + 100000 * (i % 2)
 FROM generate_series(1, 8) AS i;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": null}', materialized => true,
-    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "disclose": {"age": "show_age"}, "retain": {"ward": "until"}}');
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "disclose": {"age": '
+        '"show_age"}, "retain": {"ward": "until"}}');
 SET kanon.purpose = 'care';
 SELECT * FROM kept ORDER BY age, name, ward;
--- By the plain function, the same. Conditions see what is shown, and nothing else.
+-- By the plain function, the same. Conditions see published values, and nothing else.
 SET kanon.plan = function;
 SELECT * FROM kept ORDER BY age, name, ward;
 RESET kanon.plan;
@@ -87,10 +95,11 @@ SELECT ward FROM kept WHERE ward = 3;
 SELECT name, age FROM kept WHERE name = 'p7';
 SELECT name, age FROM kept WHERE name IN ('p1', 'p8');
 SELECT name, age FROM kept WHERE age = 28 ORDER BY age;
--- For a study nobody has chosen anything.
+-- For a study there are no choices.
 SET kanon.purpose = 'study';
 SELECT count(*) FROM kept;
--- Two have now: too few for each other. A third one is enough, though he is in the company of others for other purposes.
+-- Two have now: too few for each other. A third one is enough, though he is in the company of others for other
+-- purposes.
 INSERT INTO choices SELECT 'p' || i, 'study', 3, 0, true, NULL FROM generate_series(1, 2) AS i;
 SELECT count(*) FROM kept;
 SELECT count(*) FROM kept WHERE age = 22;
@@ -108,20 +117,24 @@ UPDATE choices SET k = 0 WHERE name IN ('p4', 'p5');
 SELECT name, age, count(*) FROM kept GROUP BY name, age ORDER BY age, name;
 
 -- Bad input leaves nothing.
-SELECT relname FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '^(groups|members)_[0-9]+$' ORDER BY relname;
+SELECT relname FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '^(groups|members)_[0-9]+$'
+    ORDER BY relname;
 SELECT kanon.drop_anonymization_view('kept');
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": "disease"}', k => 3, l => 2, materialized => true,
     profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}');
-SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}', k => 1, materialized => true,
+SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
+    k => 1, materialized => true,
     profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}');
 SELECT count(*) FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '^(groups|members)_[0-9]+$';
 SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'kanon_%' AND tgrelid IN ('patient'::regclass, 'choices'::regclass);
 
--- Choices that triggers cannot watch: the view of a table. What they say counts at once for what is shown, with refresh for who is with whom.
+-- Choices that triggers cannot watch: the view of a table. Their permissions count at once; their k counts for the
+-- groups with the next refresh.
 CREATE VIEW choice_view AS SELECT * FROM choices;
 SET client_min_messages = notice;
-SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}', k => 3, materialized => true,
+SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
+    k => 3, materialized => true,
     profile => '{"table": "choice_view", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}');
 SET client_min_messages = warning;
 SELECT name, age, count(*) FROM kept GROUP BY name, age ORDER BY age, name;

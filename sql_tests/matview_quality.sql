@@ -1,4 +1,4 @@
--- What a materialized view publishes is measured like what a logical one does; before anything has changed they publish the same.
+-- A materialized view is measured like a logical one; before anything has changed they publish the same.
 SET client_min_messages = warning;
 DO $$
 BEGIN
@@ -7,28 +7,38 @@ BEGIN
 END
 $$;
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text);
-INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 13 % 100)::text, 3, '0'), 'd' || i % 4 FROM generate_series(1, 400) AS i;
-SELECT kanon.create_anonymization_view(name, 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
+INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 13 % 100)::text, 3, '0'), 'd' || i % 4
+	FROM generate_series(1, 400) AS i;
+SELECT kanon.create_anonymization_view(name, 'SELECT * FROM person', id => '{id}',
+	quasi_ids => '{"age": "ages", "zip": "zips"}',
 	sensitive => '{"disease": null}', k => 5, materialized => name = 'kept')
 FROM (VALUES ('kept'), ('logical')) AS v (name);
-SELECT count(*) AS different FROM (SELECT age, zip, disease, count(*) FROM kept GROUP BY 1, 2, 3 EXCEPT SELECT age, zip, disease, count(*) FROM logical GROUP BY 1, 2, 3) AS d;
-CREATE TABLE measured AS SELECT 'kept' AS view, q.* FROM kanon.quality('kept') AS q UNION ALL SELECT 'logical', q.* FROM kanon.quality('logical') AS q;
-SELECT count(*) AS differing FROM (SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'kept' EXCEPT SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'logical') AS d;
+SELECT count(*) AS different FROM (SELECT age, zip, disease, count(*) FROM kept GROUP BY 1, 2, 3 EXCEPT SELECT age, zip,
+	disease, count(*) FROM logical GROUP BY 1, 2, 3) AS d;
+CREATE TABLE measured AS SELECT 'kept' AS view, q.* FROM kanon.quality('kept') AS q UNION ALL SELECT 'logical',
+	q.* FROM kanon.quality('logical') AS q;
+SELECT count(*) AS differing FROM (SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'kept' EXCEPT
+	SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'logical') AS d;
 SELECT * FROM measured WHERE view = 'kept';
-SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a EXCEPT SELECT a::text FROM kanon.audit('logical') AS a) AS d;
--- What an audit advises can be done.
+SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a EXCEPT
+	SELECT a::text FROM kanon.audit('logical') AS a) AS d;
+-- The advice of an audit works.
 CREATE TABLE alike (id integer PRIMARY KEY, age integer, disease text);
 INSERT INTO alike SELECT i, i / 10, 'flu' FROM generate_series(1, 20) AS i;
-SELECT kanon.create_anonymization_view('alike_' || m, 'SELECT * FROM alike', id => '{id}', quasi_ids => '{"age": "ages"}', sensitive => '{"disease": null}', k => 2, materialized => m)
+SELECT kanon.create_anonymization_view('alike_' || m, 'SELECT * FROM alike', id => '{id}',
+	quasi_ids => '{"age": "ages"}', sensitive => '{"disease": null}', k => 2, materialized => m)
 FROM unnest('{true,false}'::boolean[]) AS m;
-SELECT view, measure, advice FROM unnest('{alike_true,alike_false}'::regclass[]) AS view, kanon.audit(view, 0.01) WHERE measure IN ('prosecutor risk, maximum', 'different values in a group, at least');
+SELECT view, measure, advice FROM unnest('{alike_true,alike_false}'::regclass[]) AS view, kanon.audit(view, 0.01)
+	WHERE measure IN ('prosecutor risk, maximum', 'different values in a group, at least');
 SELECT kanon.report('kept') LIKE '<!DOCTYPE html>%' AS page;
 
--- People who ask for more than there are wait: they count as suppressed.
+-- Rows with a k larger than their class wait: they count as suppressed.
 CREATE TABLE wish (id integer PRIMARY KEY, k integer);
 INSERT INTO wish VALUES (1, 1000), (2, 1000), (3, 0);
-SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
-	sensitive => '{"disease": null}', k => 5, materialized => true, profile => '{"table": "wish", "key": {"id": "id"}, "k": "k"}');
+SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}',
+	quasi_ids => '{"age": "ages", "zip": "zips"}',
+	sensitive => '{"disease": null}', k => 5, materialized => true,
+	profile => '{"table": "wish", "key": {"id": "id"}, "k": "k"}');
 SELECT kanon.grant_access(current_user, 'care', 'lab');
 SET kanon.purpose = 'care';
 SET kanon.recipient = 'lab';

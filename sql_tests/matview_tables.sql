@@ -1,11 +1,13 @@
--- What happens to the tables that a materialized view is made from: dropped partitions, unlogged tables, triggers off and on.
+-- Changes of the tables that a materialized view is made from: dropped partitions, unlogged tables, triggers off and
+-- on.
 SET client_min_messages = warning;
 SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 CREATE TABLE person (id int PRIMARY KEY, age int) PARTITION BY RANGE (id);
 CREATE TABLE person_1 PARTITION OF person FOR VALUES FROM (0) TO (100);
 CREATE TABLE person_2 PARTITION OF person FOR VALUES FROM (100) TO (200);
 INSERT INTO person SELECT i, i % 80 FROM generate_series(1, 150) AS i;
-SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
+    k => 3, materialized => true);
 SELECT count(*) FROM kept;
 -- A partition that is dropped takes its people with it.
 DROP TABLE person_2;
@@ -32,7 +34,8 @@ SELECT count(*) FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND rel
 SELECT CASE WHEN current_setting('server_version_num')::int < 180000 THEN 'STORED' ELSE 'VIRTUAL' END AS kind \gset
 CREATE TABLE born (id int PRIMARY KEY, year int, age int GENERATED ALWAYS AS (2020 - year) :kind);
 INSERT INTO born SELECT i, 1950 + i FROM generate_series(1, 30) AS i;
-SELECT kanon.create_anonymization_view('by_age', 'SELECT id, age FROM born', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('by_age', 'SELECT id, age FROM born', id => '{id}',
+    quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 INSERT INTO born SELECT i, 1950 + i FROM generate_series(31, 60) AS i;
 SELECT kanon.refresh('by_age') IS NOT NULL AS refreshed;
 SELECT age, count(*) FROM by_age GROUP BY age ORDER BY age;

@@ -12,7 +12,8 @@ CREATE TABLE many AS
 SELECT worker_start($$
     SELECT count(*)::text
     FROM kanon.plain_k('many', 'id', '{"a": null, "b": null, "c": null, "d": null}', 's', 10, 0.8, 0.9)$$);
-SELECT worker_wait('EXISTS (SELECT FROM kanon.progress JOIN worker USING (pid) WHERE phase = ''grouping'' AND done > 0)');
+SELECT worker_wait('EXISTS (SELECT FROM kanon.progress JOIN worker USING (pid) '
+    'WHERE phase = ''grouping'' AND done > 0)');
 SELECT work, phase, done > 0 AS some_done, total FROM kanon.progress JOIN worker USING (pid);
 SELECT pg_cancel_backend(pid) AS cancelled FROM worker;
 SELECT worker_result();
@@ -23,4 +24,5 @@ SELECT cancelled($$
 -- Nothing of it is seen any more, and the session goes on.
 SELECT count(*) FROM kanon.progress JOIN worker USING (pid);
 SELECT * FROM dblink('worker', $$
-    SELECT count(*) FROM kanon.plain_k('SELECT * FROM many WHERE id <= 200', 'id', '{"a": null}', 's', 3)$$) AS t (rows bigint);
+    SELECT count(*) FROM kanon.plain_k('SELECT * FROM many WHERE id <= 200', 'id', '{"a": null}', 's',
+        3)$$) AS t (rows bigint);

@@ -1,5 +1,6 @@
--- Purposes and recipients: who may act for which, and that every way to a view asks.
-SELECT current_database() || '_owner' AS owner, current_database() || '_nurse' AS nurse, current_database() || '_staff' AS staff,
+-- Purposes and recipients: a role needs a grant for each, and every way to a view checks it.
+SELECT current_database() || '_owner' AS owner, current_database() || '_nurse' AS nurse, current_database()
+	|| '_staff' AS staff,
     current_database() || '_lab' AS lab \gset
 CREATE ROLE :"owner";
 CREATE ROLE :"staff";
@@ -12,8 +13,10 @@ INSERT INTO patient SELECT 'p' || i, '1305' || i % 4, (ARRAY['flu', 'ulcer'])[1 
 CREATE TABLE choices (name text, purpose text, recipient text, k int, PRIMARY KEY (name, purpose, recipient));
 INSERT INTO choices SELECT name, 'care', 'ward', 1 FROM patient;
 INSERT INTO choices SELECT name, 'study', 'lab', 20 FROM patient;
-SELECT kanon.create_anonymization_view('patients', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"zip": null}', sensitive => '{"disease": null}',
-    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}');
+SELECT kanon.create_anonymization_view('patients', 'SELECT * FROM patient', id => '{name}',
+	quasi_ids => '{"zip": null}', sensitive => '{"disease": null}',
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", '
+        '"purpose": "purpose", "recipient": "recipient"}');
 GRANT SELECT ON patients TO :"nurse", :"lab";
 CREATE VIEW upper_view AS SELECT zip, count(*) FROM patients GROUP BY zip;
 GRANT SELECT ON upper_view TO :"nurse", :"lab";
@@ -87,7 +90,8 @@ RESET ROLE;
 SELECT kanon.grant_access(:'owner', 'care', 'ward');
 SET ROLE :"owner";
 CREATE FUNCTION how_many() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM public.patients';
-CREATE FUNCTION how_many_for_all() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET kanon.purpose = 'care' SET kanon.recipient = 'ward' AS
+CREATE FUNCTION how_many_for_all() RETURNS bigint
+	LANGUAGE sql SECURITY DEFINER SET kanon.purpose = 'care' SET kanon.recipient = 'ward' AS
     'SELECT count(*) FROM public.patients';
 SET ROLE :"lab";
 SET kanon.purpose = 'care';
@@ -114,7 +118,7 @@ FETCH 2 FROM c;
 COMMIT;
 RESET kanon.plan;
 
--- Everybody, and nobody.
+-- Grants to all roles, and to none.
 RESET ROLE;
 SELECT kanon.grant_access('public', 'annual report', 'press', 'patients');
 SET ROLE :"nurse";
@@ -122,7 +126,7 @@ SET kanon.purpose = 'annual report';
 SET kanon.recipient = 'press';
 SELECT count(*) FROM patients;
 RESET ROLE;
--- Nobody has chosen anything for the press, and the view has no k of its own; with one, they are shown.
+-- There are no choices for the press, and the view has no k of its own; with a k the rows are published.
 SELECT kanon.alter_anonymization_view('patients', k => 4);
 SET ROLE :"nurse";
 SELECT zip, count(*) FROM patients GROUP BY zip ORDER BY zip;

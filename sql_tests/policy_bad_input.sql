@@ -1,4 +1,4 @@
--- Every bad profile gets an error that says what is wrong, and nothing is created.
+-- Every bad profile gets an error that names the fault, and nothing is created.
 CREATE FUNCTION try(profile text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     detail text;
@@ -14,7 +14,8 @@ END
 $$;
 CREATE TABLE person (name text PRIMARY KEY, age int, disease text, ward int);
 INSERT INTO person SELECT 'n' || i, 20 + i % 3, 'd' || i % 2, i FROM generate_series(1, 12) i;
-CREATE TABLE choices (name text, k int, lvl text, ok bool, till timestamptz, day date, moment timestamp, big bigint, purpose text, recipient text,
+CREATE TABLE choices (name text, k int, lvl text, ok bool, till timestamptz, day date, moment timestamp, big bigint,
+    purpose text, recipient text,
     PRIMARY KEY (name, purpose, recipient));
 CREATE SEQUENCE counter;
 \pset format unaligned
@@ -44,8 +45,9 @@ SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k", "retain": {"
 SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "why"}');
 SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "recipient": "whom"}');
 SELECT to_regclass('v'), (SELECT count(*) FROM kanon.aview), (SELECT count(*) FROM kanon.aview_column);
--- What is good.
-SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "big", "sa_level": {"disease": "k"}, "retain": {"age": "till", "ward": "day"}, "purpose": "purpose", "recipient": null}');
+-- Good profiles.
+SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "big", "sa_level": {"disease": "k"}, "retain": {"age": '
+    '"till", "ward": "day"}, "purpose": "purpose", "recipient": null}');
 SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k"}');
 -- Odd choices count as the strictest; the k of a giant is no number that overflows.
 SELECT kanon.grant_access('public', 'p', 'r');
@@ -53,9 +55,12 @@ SET kanon.purpose = p;
 SET kanon.recipient = r;
 BEGIN; -- in which now() is the same
 INSERT INTO choices (name, big, k, till, day, purpose, recipient)
-    SELECT 'n' || i, CASE i WHEN 1 THEN -1 WHEN 2 THEN 9e18 WHEN 3 THEN 3000000000 ELSE 1 END, CASE i WHEN 4 THEN -7 WHEN 5 THEN 100 ELSE 0 END,
-        CASE i WHEN 6 THEN 'infinity' WHEN 7 THEN '-infinity' WHEN 8 THEN now() - interval '1 second' ELSE now() + interval '1 day' END,
-        CASE i WHEN 9 THEN 'infinity' WHEN 10 THEN (now() AT TIME ZONE 'UTC')::date - 1 ELSE (now() AT TIME ZONE 'UTC')::date END, 'p', 'r'
+    SELECT 'n' || i, CASE i WHEN 1 THEN -1 WHEN 2 THEN 9e18 WHEN 3 THEN 3000000000 ELSE 1 END,
+        CASE i WHEN 4 THEN -7 WHEN 5 THEN 100 ELSE 0 END,
+        CASE i WHEN 6 THEN 'infinity' WHEN 7 THEN '-infinity' WHEN 8 THEN now() - interval '1 second'
+            ELSE now() + interval '1 day' END,
+        CASE i WHEN 9 THEN 'infinity' WHEN 10 THEN (now() AT TIME ZONE 'UTC')::date - 1
+            ELSE (now() AT TIME ZONE 'UTC')::date END, 'p', 'r'
     FROM generate_series(1, 12) i;
 SELECT ward, age, disease FROM v ORDER BY ward, age;
 -- A session's time zone does not change which day it is.
@@ -70,14 +75,18 @@ DROP VIEW v;
 ALTER TABLE choices DROP CONSTRAINT choices_pkey;
 TRUNCATE choices;
 INSERT INTO choices (name, k, ok, till, purpose, recipient) SELECT name, 0, true, 'infinity', 'p', 'r' FROM person;
-INSERT INTO choices (name, k, ok, till, purpose, recipient) VALUES ('n1', 1, true, 'infinity', 'p', 'r'), ('n2', 0, false, 'infinity', 'p', 'r'),
-    ('n3', 0, true, '-infinity', 'p', 'r'), ('n4', NULL, true, 'infinity', 'p', 'r'), ('n5', -1, true, 'infinity', 'p', 'r');
-SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k", "disclose": {"disease": "ok"}, "retain": {"age": "till"}, "purpose": "purpose", "recipient": "recipient"}');
+INSERT INTO choices (name, k, ok, till, purpose, recipient) VALUES ('n1', 1, true, 'infinity', 'p', 'r'),
+    ('n2', 0, false, 'infinity', 'p', 'r'),
+    ('n3', 0, true, '-infinity', 'p', 'r'), ('n4', NULL, true, 'infinity', 'p', 'r'),
+    ('n5', -1, true, 'infinity', 'p', 'r');
+SELECT try('{"table": "choices", "key": {"name": "name"}, "k": "k", "disclose": {"disease": "ok"}, "retain": {"age": '
+    '"till"}, "purpose": "purpose", "recipient": "recipient"}');
 SELECT * FROM v ORDER BY ward;
 SELECT * FROM kanon.aview_profile('v');
 SELECT * FROM kanon.aview_columns('v');
 DROP VIEW v;
 -- A view promises no key.
 CREATE VIEW all_choices AS SELECT * FROM choices;
-SELECT try('{"table": "all_choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}');
+SELECT try('{"table": "all_choices", "key": {"name": "name"}, "k": "k", '
+    '"purpose": "purpose", "recipient": "recipient"}');
 SELECT name, ward FROM v WHERE ward < 7 ORDER BY ward;

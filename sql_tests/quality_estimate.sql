@@ -5,7 +5,8 @@
 \set SHOW_CONTEXT never
 SET ROLE :"owner";
 -- Shares of 1, 1/2 (twice), 0: two rows are expected, variance 1/2, at least one, at most three.
-SELECT round(((e).estimate)::numeric, 6) AS estimate, round((e).error::numeric, 6) AS error, round((1.959964 * sqrt(0.5))::numeric, 6) AS by_hand, (e).low, (e).high
+SELECT round(((e).estimate)::numeric, 6) AS estimate, round((e).error::numeric, 6) AS error,
+	round((1.959964 * sqrt(0.5))::numeric, 6) AS by_hand, (e).low, (e).high
 	FROM (SELECT kanon.estimate_count(s) AS e FROM unnest('{1,0.5,0.5,0}'::float8[]) s) x;
 -- A row of which nothing is known counts as the others do, and may be wrong as a whole.
 SELECT kanon.estimate_count(s) FROM unnest('{1,1,NULL}'::float8[]) s;
@@ -19,20 +20,25 @@ CREATE AGGREGATE from_nothing(float8) (SFUNC = kanon.estimate_add, STYPE = float
 SELECT from_nothing(1);
 SELECT kanon.estimate_final('{1}');
 
--- On a view, by conditions or by coverage.  The product is unknown where the coverage is, also for rows without the flu;
+-- On a view, by conditions or by coverage.  The product is unknown where the coverage is, also for rows without the
+-- flu;
 -- conditions count these out.
 SELECT e.* FROM kanon.estimate_count('people', '{"age": [30, 40], "disease": "flu"}') e;
-SELECT (kanon.estimate_count(kanon.coverage(age, 30, 40) * (disease IS NOT DISTINCT FROM 'flu')::integer)).* FROM people;
+SELECT (kanon.estimate_count(kanon.coverage(age, 30, 40) * (disease IS NOT DISTINCT FROM 'flu')::integer)).*
+	FROM people;
 SELECT count(*) FROM person WHERE age >= 30 AND age < 40 AND disease = 'flu';
 SELECT e.* FROM kanon.estimate_count('people', '{"ward": [3, 5]}') e;
 SELECT count(*) FROM person WHERE ward >= 3 AND ward < 5;
-SELECT round(e.estimate::numeric, 9) AS estimate, round(e.error::numeric, 9) AS error, low, high FROM kanon.estimate_count('people', '{"zip": "013"}') e;
-SELECT ward, (kanon.estimate_count(kanon.coverage(age, 20, 40))).estimate > 0 AS some FROM people WHERE ward < 3 GROUP BY ward ORDER BY ward;
+SELECT round(e.estimate::numeric, 9) AS estimate, round(e.error::numeric, 9) AS error, low,
+	high FROM kanon.estimate_count('people', '{"zip": "013"}') e;
+SELECT ward, (kanon.estimate_count(kanon.coverage(age, 20, 40))).estimate > 0 AS some FROM people WHERE ward < 3
+	GROUP BY ward ORDER BY ward;
 
 -- The truth is within the bounds always, and within the bar nearly always.
 SELECT count(*) FILTER (WHERE truth.n NOT BETWEEN e.low AND e.high) AS "out of bounds",
 	count(*) FILTER (WHERE abs(truth.n - e.estimate) > e.error) <= 3 AS "bar holds"
-FROM generate_series(20, 65, 3) AS lo, kanon.estimate_count('people', jsonb_build_object('age', jsonb_build_array(lo, lo + 7))) e,
+FROM generate_series(20, 65, 3) AS lo,
+	kanon.estimate_count('people', jsonb_build_object('age', jsonb_build_array(lo, lo + 7))) e,
 	LATERAL (SELECT count(*) AS n FROM person WHERE age >= lo AND age < lo + 7) truth;
 
 -- Errors, and names that are SQL.

@@ -1,6 +1,7 @@
 -- kanon.k_anonymity and kanon.violations on any relation: by hand, and against an oracle in plain SQL.
 CREATE TABLE visit (age integer, town text, ill text, cost integer);
-INSERT INTO visit VALUES (20, 'Rome', 'flu', 10), (20, 'Rome', 'flu', 20), (20, 'Rome', 'hiv', 30), (20, 'Rome', NULL, 40),
+INSERT INTO visit VALUES (20, 'Rome', 'flu', 10), (20, 'Rome', 'flu', 20), (20, 'Rome', 'hiv', 30),
+	(20, 'Rome', NULL, 40),
 	(30, 'Oslo', 'flu', 10), (30, 'Oslo', 'ulcer', 40), (NULL, 'Oslo', 'hiv', 20), (NULL, 'Oslo', 'hiv', 30);
 
 -- Three classes of 4, 2 and 2 rows; the unknown ages are one.
@@ -9,7 +10,8 @@ SELECT * FROM kanon.k_anonymity('visit', '{age,town}');
 -- Of all 8: flu 3, hiv 3, ulcer 1, null 1.  The last is 1 - 3/8 away, the second (1/2 - 3/8) + (1/2 - 1/8).
 SELECT * FROM kanon.k_anonymity('visit', '{age,town}', 'ill');
 -- Cost is ordered: 10, 20, 30, 40, two of each.  Class 1 is like all; class 2 has 10 and 40: (1/4 + 0 + 1/4) / 3.
-SELECT rows, classes, k, l_distinct, l_entropy, round(t::numeric, 6) AS t FROM kanon.k_anonymity('visit', '{age,town}', 'cost');
+SELECT rows, classes, k, l_distinct, l_entropy, round(t::numeric, 6) AS t
+	FROM kanon.k_anonymity('visit', '{age,town}', 'cost');
 SELECT * FROM kanon.k_anonymity('visit', '{ill}');
 SELECT * FROM kanon.k_anonymity('visit', '{age,town,ill,cost}');
 
@@ -24,14 +26,15 @@ SELECT * FROM kanon.k_anonymity('nothing', '{age}', 'ill');
 
 -- Values that say nothing in every column are suppressed rows: of no class.
 CREATE TABLE published (age kanon.generalized, town kanon.generalized, ill text);
-INSERT INTO published VALUES ('[20,30)', 'Rome', 'flu'), ('[20,30)', 'Rome', 'hiv'), ('*', 'Rome', 'flu'), ('*', 'Rome', 'flu'),
+INSERT INTO published VALUES ('[20,30)', 'Rome', 'flu'), ('[20,30)', 'Rome', 'hiv'), ('*', 'Rome', 'flu'),
+	('*', 'Rome', 'flu'),
 	('*', '*', NULL), (NULL, 'Oslo', 'flu'), (NULL, 'Oslo', 'hiv');
 SELECT * FROM kanon.k_anonymity('published', '{age,town}');
 SELECT rows, classes, k, l_distinct, t FROM kanon.k_anonymity('published', '{age,town}', 'ill');
 SELECT * FROM kanon.k_anonymity('published', '{age}');
 SELECT * FROM kanon.violations('published', '{age,town}', 5) ORDER BY class;
 
--- Views, partitions, children, foreign rows: whatever has rows.
+-- Every kind of relation with rows: views, partitions, child tables, foreign tables.
 CREATE TABLE parted (age integer, town text) PARTITION BY RANGE (age);
 CREATE TABLE young PARTITION OF parted FOR VALUES FROM (0) TO (30);
 CREATE TABLE old PARTITION OF parted FOR VALUES FROM (30) TO (100);
@@ -43,9 +46,11 @@ CREATE VIEW "a ""view""" AS SELECT age AS "the age, ""really""", town AS "select
 SELECT * FROM kanon.k_anonymity('"a ""view"""', ARRAY['the age, "really"', 'select']);
 SELECT * FROM kanon.violations('"a ""view"""', ARRAY['the age, "really"', 'select'], 3) ORDER BY class;
 
--- Equal is what SQL calls equal: 1.0 and 1.00, but not two moments of a day; also for types that cannot be hashed.
+-- Values are equal if SQL's = says so: 1.0 and 1.00, but not two moments of a day; also for types that cannot be
+-- hashed.
 CREATE TABLE typed (n numeric, at timestamp, words tsvector, s numeric);
-INSERT INTO typed VALUES (1.0, '2020-01-01 10:00', 'a b', 5), (1.00, '2020-01-01 11:00', 'b a', 5.0), (2, '2020-01-01 10:00', 'c', 7), (2, '2020-01-01 11:00', 'c', NULL);
+INSERT INTO typed VALUES (1.0, '2020-01-01 10:00', 'a b', 5), (1.00, '2020-01-01 11:00', 'b a', 5.0),
+	(2, '2020-01-01 10:00', 'c', 7), (2, '2020-01-01 11:00', 'c', NULL);
 SELECT classes, k, l_distinct, t FROM kanon.k_anonymity('typed', '{n}', 's');
 SELECT classes, k, l_distinct FROM kanon.k_anonymity('typed', '{at}', 's');
 SELECT classes, k, l_distinct FROM kanon.k_anonymity('typed', '{words}', 's');
@@ -64,23 +69,34 @@ SELECT * FROM kanon.k_anonymity(NULL, '{age}');
 -- Random tables: k, l, entropy and t by an oracle that compares rows with rows.
 SELECT setseed(0.3);
 CREATE TABLE random_rows (run integer, a integer, b text, s text, n integer);
-INSERT INTO random_rows SELECT run, floor(random() * (1 + run % 4)), nullif((random() * 2)::integer, 2)::text, nullif((random() * 3)::integer, 3)::text, floor(random() * 5)
+INSERT INTO random_rows SELECT run, floor(random() * (1 + run % 4)), nullif((random() * 2)::integer, 2)::text,
+	nullif((random() * 3)::integer, 3)::text, floor(random() * 5)
 	FROM generate_series(1, 25) run, generate_series(1, 3 * run);
 CREATE TABLE one AS SELECT * FROM random_rows WHERE false;
-CREATE FUNCTION oracle(OUT k bigint, OUT l bigint, OUT entropy float8, OUT t float8, OUT ordered float8) LANGUAGE sql AS $$
+CREATE FUNCTION oracle(OUT k bigint, OUT l bigint, OUT entropy float8, OUT t float8, OUT ordered float8)
+	LANGUAGE sql AS $$
 	WITH class AS (SELECT a, b FROM one GROUP BY a, b),
-	member AS (SELECT c.a AS ca, c.b AS cb, o.* FROM class c JOIN one o ON o.a IS NOT DISTINCT FROM c.a AND o.b IS NOT DISTINCT FROM c.b),
+	member AS (SELECT c.a AS ca, c.b AS cb, o.* FROM class c JOIN one o ON o.a IS NOT DISTINCT FROM c.a
+		AND o.b IS NOT DISTINCT FROM c.b),
 	per AS (SELECT ca, cb, count(*) AS rows, count(DISTINCT s) AS values FROM member GROUP BY ca, cb),
-	part AS (SELECT ca, cb, s, count(*)::float8 AS n, sum(count(*)) OVER (PARTITION BY ca, cb) AS all_n FROM member WHERE s IS NOT NULL GROUP BY ca, cb, s),
+	part AS (SELECT ca, cb, s, count(*)::float8 AS n, sum(count(*)) OVER (PARTITION BY ca, cb) AS all_n FROM member
+		WHERE s IS NOT NULL GROUP BY ca, cb, s),
 	entropies AS (SELECT exp(-sum(n / all_n * ln(n / all_n))) AS e FROM part GROUP BY ca, cb),
 	value AS (SELECT s FROM one GROUP BY s),
-	distance AS (SELECT p.ca, p.cb, sum(abs((SELECT count(*) FROM member m WHERE m.ca IS NOT DISTINCT FROM p.ca AND m.cb IS NOT DISTINCT FROM p.cb AND m.s IS NOT DISTINCT FROM v.s) / p.rows::float8
-		- (SELECT count(*) FROM one o WHERE o.s IS NOT DISTINCT FROM v.s) / (SELECT count(*) FROM one)::float8)) / 2 AS d FROM per p, value v GROUP BY p.ca, p.cb),
+	distance AS (SELECT p.ca, p.cb,
+		sum(abs((SELECT count(*) FROM member m WHERE m.ca IS NOT DISTINCT FROM p.ca AND m.cb IS NOT DISTINCT FROM p.cb
+		AND m.s IS NOT DISTINCT FROM v.s) / p.rows::float8
+		- (SELECT count(*) FROM one o WHERE o.s IS NOT DISTINCT FROM v.s) / (SELECT count(*)
+			FROM one)::float8)) / 2 AS d FROM per p, value v GROUP BY p.ca, p.cb),
 	number AS (SELECT n FROM one GROUP BY n),
-	steps AS (SELECT p.ca, p.cb, sum(abs((SELECT count(*) FROM member m WHERE m.ca IS NOT DISTINCT FROM p.ca AND m.cb IS NOT DISTINCT FROM p.cb AND m.n <= v.n) / p.rows::float8
-		- (SELECT count(*) FROM one o WHERE o.n <= v.n) / (SELECT count(*) FROM one)::float8)) / greatest((SELECT count(*) FROM number) - 1, 1) AS d FROM per p, number v GROUP BY p.ca, p.cb)
+	steps AS (SELECT p.ca, p.cb, sum(abs((SELECT count(*) FROM member m WHERE m.ca IS NOT DISTINCT FROM p.ca
+		AND m.cb IS NOT DISTINCT FROM p.cb AND m.n <= v.n) / p.rows::float8
+		- (SELECT count(*) FROM one o WHERE o.n <= v.n) / (SELECT count(*)
+			FROM one)::float8)) / greatest((SELECT count(*) FROM number) - 1, 1) AS d FROM per p,
+			number v GROUP BY p.ca, p.cb)
 	SELECT (SELECT min(rows) FROM per), (SELECT min(values) FROM per),
-		CASE WHEN (SELECT min(values) FROM per) = 0 THEN 0 ELSE (SELECT min(e) FROM entropies) END, (SELECT max(d) FROM distance), (SELECT max(d) FROM steps)
+		CASE WHEN (SELECT min(values) FROM per) = 0 THEN 0 ELSE (SELECT min(e) FROM entropies) END,
+		(SELECT max(d) FROM distance), (SELECT max(d) FROM steps)
 $$;
 DO $$
 DECLARE

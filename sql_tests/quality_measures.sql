@@ -19,14 +19,15 @@ SELECT age, town, ill, count(*) FROM small_view GROUP BY 1, 2, 3 ORDER BY 1, 2, 
 -- Ages 20-30 in Rome: 3 rows, 2 people; 30-40 in Oslo: 3 rows, 3 people; Fay and Gus together, at the root, are two.
 -- The range of ages is 70: a decade loses 1/7 of it, everything 1; a town 0 or 1.
 -- ncp = (6 * (1/7 + 0) + 2 * (1 + 1)) / 16, dm = 9 + 9 + 4, k_deviation = 3 * 0 + 3 * 1 + 2 * 0.
-SELECT rows, published, suppressed, groups, min_group, round(avg_group::numeric, 3) AS avg_group, round(ncp::numeric, 6) AS ncp,
+SELECT rows, published, suppressed, groups, min_group, round(avg_group::numeric, 3) AS avg_group,
+	round(ncp::numeric, 6) AS ncp,
 	round((6 / 7.0 + 4) / 16, 6) AS by_hand, dm, k_deviation, "precision", recall FROM kanon.quality('small_view');
 SELECT rows, people, fate, raw_classes, raw_alone, box, ARRAY(SELECT round(x::numeric, 3) FROM unnest(loss) x) AS loss
 	FROM kanon.tally('small_view') WHERE "column" IS NULL ORDER BY box;
 SELECT "column", value, unknown, rows FROM kanon.tally('small_view') WHERE "column" IS NOT NULL ORDER BY 1, 2;
 
--- With k = 3 all of Rome are one group of 4 rows and 3 people, and Gus is suppressed: dm = 9 + 16 + 8.
--- With l = 4 everybody is at the root, and with l = 5 suppressed.
+-- With k = 3 all of Rome are one group of 4 rows and 3 people, and Gus is suppressed: dm = 9 + 16 + 8. With l = 4 all
+-- rows are at the root, and with l = 5 suppressed.
 SELECT kanon.alter_anonymization_view('small_view', k => 3);
 SELECT rows, published, suppressed, groups, min_group, dm, k_deviation FROM kanon.quality('small_view');
 SELECT kanon.alter_anonymization_view('small_view', k => 2, l => 4);
@@ -54,7 +55,7 @@ SELECT kanon.quality('small_view', '*');
 SELECT kanon.quality('small_view', 'v.*');
 SELECT kanon.quality('small');
 
--- The same with a witness: Bob is one for the three rows in Rome, and nobody for 25.
+-- The same with a witness: Bob is a witness for the three rows in Rome; there is none for 25.
 SELECT kanon.alter_anonymization_view('small_view', match => 'witness');
 SELECT count(*) FROM small_view WHERE age = 24;
 SELECT "precision", recall FROM kanon.quality('small_view', 'age = 24');
@@ -62,19 +63,26 @@ SELECT count(*) FROM small_view WHERE age = 25;
 SELECT "precision", recall FROM kanon.quality('small_view', 'age = 25');
 
 -- A larger one against an oracle: the view itself, grouped by SQL.
-WITH groups AS (SELECT age, zip, count(*) AS n FROM people GROUP BY age, zip), q AS (SELECT * FROM kanon.quality('people'))
-SELECT q.rows = (SELECT count(*) FROM person) AS rows, q.groups = (SELECT count(*) FROM groups WHERE NOT (age::text = '*' AND zip::text = '*')) AS groups,
-	q.published + q.suppressed = q.rows AS all, q.suppressed = coalesce((SELECT n FROM groups WHERE age::text = '*' AND zip::text = '*'), 0) AS suppressed
+WITH groups AS (SELECT age, zip, count(*) AS n FROM people GROUP BY age, zip),
+	q AS (SELECT * FROM kanon.quality('people'))
+SELECT q.rows = (SELECT count(*) FROM person) AS rows,
+	q.groups = (SELECT count(*) FROM groups WHERE NOT (age::text = '*' AND zip::text = '*')) AS groups,
+	q.published + q.suppressed = q.rows AS all,
+	q.suppressed = coalesce((SELECT n FROM groups WHERE age::text = '*' AND zip::text = '*'), 0) AS suppressed
 FROM q;
-SELECT answered.n = round(q."precision" * answered.n) / q."precision" AS sane, round(q."precision" * answered.n) = wanted.n AS "all that is wanted is answered", q.recall
-FROM kanon.quality('people', 'age BETWEEN 30 AND 33') q, (SELECT count(*) AS n FROM people WHERE age BETWEEN 30 AND 33) answered,
+SELECT answered.n = round(q."precision" * answered.n) / q."precision" AS sane,
+	round(q."precision" * answered.n) = wanted.n AS "all that is wanted is answered", q.recall
+FROM kanon.quality('people', 'age BETWEEN 30 AND 33') q,
+	(SELECT count(*) AS n FROM people WHERE age BETWEEN 30 AND 33) answered,
 	(SELECT count(*) AS n FROM person WHERE age BETWEEN 30 AND 33) wanted;
 
 -- Sources of every kind: grouped, distinct, united, limited; none, and no quasi-identifier.
-CREATE FUNCTION try(query text, OUT rows bigint, OUT published bigint, OUT groups bigint, OUT ncp numeric) LANGUAGE plpgsql AS $$
+CREATE FUNCTION try(query text, OUT rows bigint, OUT published bigint, OUT groups bigint, OUT ncp numeric)
+	LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM kanon.create_anonymization_view('tried', query, quasi_ids => '{"age": "tens"}', k => 2);
-	SELECT q.rows, q.published, q.groups, round(q.ncp::numeric, 4) INTO rows, published, groups, ncp FROM kanon.quality('tried') q;
+	SELECT q.rows, q.published, q.groups, round(q.ncp::numeric, 4) INTO rows, published, groups,
+		ncp FROM kanon.quality('tried') q;
 	PERFORM kanon.drop_anonymization_view('tried');
 END
 $$;

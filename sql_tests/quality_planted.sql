@@ -1,4 +1,4 @@
--- What a relation's owner has planted never runs with the rights of the auditor who looks at the relation.
+-- Code that a relation's owner has planted never runs with the rights of the auditor of the relation.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set people :dir '/data/people.sql'
 \i :people
@@ -28,11 +28,15 @@ CREATE VIEW planted_type AS SELECT zip::planted_domain AS a, name AS b, disease 
 CREATE VIEW planted_register AS SELECT trap(zip) AS zip FROM person;
 -- Names in a schema of the owner's that hide PostgreSQL's own.
 CREATE FUNCTION public.count(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint FROM public.trap(''count'')';
-CREATE FUNCTION public.not_less(bigint, integer) RETURNS boolean LANGUAGE sql AS 'SELECT public.trap_is_true(''operator'')';
+CREATE FUNCTION public.not_less(bigint, integer) RETURNS boolean
+	LANGUAGE sql AS 'SELECT public.trap_is_true(''operator'')';
 CREATE OPERATOR public.< (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.not_less);
-CREATE FUNCTION public.trap_names(name, text) RETURNS boolean LANGUAGE sql AS 'SELECT public.trap_is_true(''operator'')';
+CREATE FUNCTION public.trap_names(name, text) RETURNS boolean
+	LANGUAGE sql AS 'SELECT public.trap_is_true(''operator'')';
 CREATE OPERATOR public.= (LEFTARG = name, RIGHTARG = text, FUNCTION = public.trap_names);
-SELECT kanon.create_anonymization_view('planted', 'SELECT name, trap(zip) AS zip, disease::planted_domain AS disease, ward FROM person WHERE trap_is_true(''source'')', id => '{name}',
+SELECT kanon.create_anonymization_view('planted',
+	'SELECT name, trap(zip) AS zip, disease::planted_domain AS disease, ward FROM person '
+		'WHERE trap_is_true(''source'')', id => '{name}',
 	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4);
 
 -- The administrator's turn, with the hostile schema in front.
@@ -55,10 +59,12 @@ SELECT pg_catalog.count(*) > 0 AS some FROM kanon.linkage('planted', 'planted_re
 SELECT pg_catalog.count(*) > 0 AS some FROM kanon.linked_groups('planted', 'planted_register', '{zip}');
 RESET search_path;
 SELECT DISTINCT replace(by, current_database(), '') AS by FROM ran;
-SELECT DISTINCT what FROM ran WHERE what IN ('view', 'where', 'policy', 'domain', 'source', 'count', 'operator') ORDER BY what;
+SELECT DISTINCT what FROM ran WHERE what IN ('view', 'where', 'policy', 'domain', 'source', 'count', 'operator')
+	ORDER BY what;
 TRUNCATE ran;
 
--- It cannot become the administrator again, nor read what only he may, nor leave a setting behind.
+-- It cannot become the administrator again, nor read tables that only the administrator may read, nor leave a setting
+-- behind.
 SET ROLE :"owner";
 CREATE OR REPLACE FUNCTION trap(what text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -82,7 +88,7 @@ SELECT k FROM kanon.k_anonymity('planted_view', '{a}');
 SHOW search_path;
 SELECT current_user = session_user AS "still himself", count(*) FROM ran;
 
--- Who may not read a relation learns nothing of its classes; nor does who may not read all rows, or one of the columns.
+-- A role that may not read a relation, all its rows, or one of its columns learns nothing of its classes.
 SET ROLE :"analyst";
 SELECT kanon.k_anonymity('person', '{age}');
 SELECT kanon.violations('person', '{age}', 2);

@@ -82,9 +82,12 @@ SELECT attempt(format('SELECT * FROM kanon.%s', call)) FROM unnest(ARRAY[
     -- quality
     $$release_quality('people', 'id', '{}', 'SELECT 1 AS id, 1 AS grp, ARRAY[''5'']::kanon.generalized[] AS box')$$,
     $$release_quality('people', 'id', '{"x": null}', 'SELECT 1 AS id, 1 AS grp, ARRAY[''5'']::text[] AS box')$$,
-    $$release_quality('people', 'id', '{"x": null}', 'SELECT 1 AS id, 1 AS grp, ARRAY[''5'', ''6'']::kanon.generalized[] AS box')$$,
-    $$release_quality('people', 'id', '{"x": null}', 'SELECT 1 AS id, NULL::int AS grp, ARRAY[''5'']::kanon.generalized[] AS box')$$,
-    $$release_quality('people', 'id', '{"x": null}', 'SELECT 1 AS id, i AS grp, ARRAY[''5'']::kanon.generalized[] AS box FROM generate_series(1, 2) i')$$,
+    $$release_quality('people', 'id', '{"x": null}',
+        'SELECT 1 AS id, 1 AS grp, ARRAY[''5'', ''6'']::kanon.generalized[] AS box')$$,
+    $$release_quality('people', 'id', '{"x": null}',
+        'SELECT 1 AS id, NULL::int AS grp, ARRAY[''5'']::kanon.generalized[] AS box')$$,
+    $$release_quality('people', 'id', '{"x": null}',
+        'SELECT 1 AS id, i AS grp, ARRAY[''5'']::kanon.generalized[] AS box FROM generate_series(1, 2) i')$$,
     $$release_quality('people', 'id', '{"x": null}', 'SELECT 1 AS id')$$,
     -- counting
     $$kja_count('people', 'people', '{0}', '{1}')$$

@@ -1,4 +1,5 @@
--- Random input of every sort that tools/fuzz knows, a little of it and always the same: taken or refused with an error of its own.
+-- Random input of every sort that tools/fuzz knows, a little of it and always the same: taken or refused with an error
+-- of its own.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set fuzz :dir '/data/fuzz.sql'
 \set ECHO none
@@ -16,6 +17,7 @@ CALL fuzz_run('binary', NULL, 7, 150);
 CALL fuzz_run('arguments', NULL, 7, 120);
 CALL fuzz_run('changes', NULL, 7, 100);
 CALL fuzz_run('call', NULL, 7, 500);
--- Some of each are taken, and some refused; what changes hierarchies catches its errors.
-SELECT topic, count(*) >= 100 AS inputs, count(*) FILTER (WHERE state = '00000') > 20 AS taken, count(*) FILTER (WHERE state <> '00000') > 20 AS refused FROM fuzz_outcome GROUP BY topic ORDER BY topic;
+-- Some inputs of each topic are accepted and some refused; the topic `changes` catches its own errors.
+SELECT topic, count(*) >= 100 AS inputs, count(*) FILTER (WHERE state = '00000') > 20 AS taken,
+    count(*) FILTER (WHERE state <> '00000') > 20 AS refused FROM fuzz_outcome GROUP BY topic ORDER BY topic;
 SELECT topic, state, message, left(input, 300) AS input FROM fuzz_outcome WHERE bad;

@@ -5,10 +5,11 @@ INSERT INTO person SELECT i, 'P' || i, i % 2, i % 3, 'x' || i % 2, 'm', (ARRAY['
 CREATE VIEW definition AS
 	SELECT view, k, l, t, match, algorithm, block_size,
 		(SELECT string_agg(attname || ' ' || role || coalesce(' ' || dgh, ''), ', ' ORDER BY c.attnum)
-			FROM kanon.aview_column c JOIN pg_attribute p ON p.attrelid = a.view AND p.attnum = c.attnum WHERE c.aview = a.id) AS columns
+			FROM kanon.aview_column c JOIN pg_attribute p ON p.attrelid = a.view AND p.attnum = c.attnum
+				WHERE c.aview = a.id) AS columns
 	FROM kanon.aview a ORDER BY a.id;
 
--- All of them, in any order and in any case; each is optional, but somebody has to say what k is.
+-- All of them, in any order and in any case; each is optional, but k must come from one of them.
 DO LANGUAGE kanon $$
 create dgh d; insert into dgh d (flu, lung), (asthma, lung), (ulcer, stomach);
 create anonymization_view v1 on select * from person with
@@ -58,7 +59,8 @@ CREATE ANONYMIZATION_VIEW pg_temp.temporary ON SELECT * FROM person WITH ANONYMI
 $$;
 SELECT view, columns FROM definition WHERE view IN ('"My Schema"."View.1"'::regclass, 'folded', 'temporary');
 SELECT relpersistence FROM pg_class WHERE oid = 'temporary'::regclass;
-DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW "My Schema"."View.1"; DROP ANONYMIZATION_VIEW FOLDED; DROP ANONYMIZATION_VIEW temporary $$;
+DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW "My Schema"."View.1"; DROP ANONYMIZATION_VIEW FOLDED;
+	DROP ANONYMIZATION_VIEW temporary $$;
 SELECT to_regclass('"My Schema"."View.1"'), to_regclass('folded'), to_regclass('temporary');
 
 -- Comments and empty statements, as anywhere in SQL.
@@ -79,11 +81,12 @@ SELECT count(*) FROM kanon.dgh WHERE name = 'gone';
 BEGIN READ ONLY; DO LANGUAGE kanon 'CREATE DGH gone';
 \echo :SQLSTATE
 ROLLBACK;
--- Each statement sees what those before it did, also when a function runs the block.
+-- Each statement sees the effects of the statements before it, also when a function runs the block.
 CREATE FUNCTION make_and_drop() RETURNS bigint LANGUAGE plpgsql AS $f$
 BEGIN
 	EXECUTE $d$ DO LANGUAGE kanon $$ CREATE DGH inner_d; INSERT INTO DGH inner_d flu, illness;
-		CREATE ANONYMIZATION_VIEW inner_v ON SELECT * FROM person WITH ANONYMIZATION_QUASI_ID disease DGH_NAME inner_d K 2;
+		CREATE ANONYMIZATION_VIEW inner_v ON SELECT *
+			FROM person WITH ANONYMIZATION_QUASI_ID disease DGH_NAME inner_d K 2;
 		DROP ANONYMIZATION_VIEW inner_v; DROP DGH inner_d $$ $d$;
 	RETURN (SELECT count(*) FROM kanon.dgh WHERE name = 'inner_d');
 END $f$;

@@ -1,7 +1,7 @@
 -- Errors of DO LANGUAGE kanon: their SQLSTATE, the token and its place.
 CREATE TABLE patient (name text, zip text, tags text[]);
 
--- What is no statement.
+-- Code that is no statement.
 DO LANGUAGE kanon $$ SELECT 1 $$;
 \echo :SQLSTATE
 DO LANGUAGE kanon $$
@@ -27,7 +27,7 @@ DO LANGUAGE kanon $$ /* open /* nested */ $$;
 DO LANGUAGE kanon $$ # $$;
 DO LANGUAGE kanon $$ ü $$;
 
--- The place is counted in characters, over several lines, and in whatever quotes the code stands.
+-- The place is counted in characters, over several lines, and in any kind of quotes.
 DO LANGUAGE kanon $$ CREATE DGH "äöü€𝄞"; CREATE DGH äöü€𝄞
 	wrong $$;
 DO LANGUAGE kanon 'CREATE DGH "it''s"; INSERT INTO DGH "it''s" ''a'' b';
@@ -48,9 +48,12 @@ DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient; $$
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_IDS name K 2 $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name, K 2 $$;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name DGH_NAME d K 2 $$;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID name zip K 2 $$;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID name DGH_NAME K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH ANONYMIZATION_ID name DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH ANONYMIZATION_QUASI_ID name zip K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH ANONYMIZATION_QUASI_ID name DGH_NAME K 2 $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_QUASI_ID DGH_NAME d $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH name REFERENCES choices K 2 $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH name REFERENCES choices (a, b, c) $$;
@@ -60,8 +63,10 @@ DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WIT
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name K 2nd $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 K 3 $$;
 \echo :SQLSTATE
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH ANONYMIZATION_ID name K 2 ANONYMIZATION_ID name $$;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH a REFERENCES b (c) K 2 d REFERENCES e (f) $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH ANONYMIZATION_ID name K 2 ANONYMIZATION_ID name $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH a REFERENCES b (c) K 2 d REFERENCES e (f) $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 99999999999 $$;
 \echo :SQLSTATE
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 T 1e999 $$;
@@ -117,7 +122,7 @@ CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient WITH ANONYMIZATION_QUASI_ID
 $$;
 \echo :SQLSTATE
 
--- What the function would refuse. The context names the statement and its line.
+-- Arguments that the function would refuse. The context names the statement and its line.
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K -1 $$;
 \echo :SQLSTATE
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 L 0 $$;
@@ -127,7 +132,8 @@ DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WIT
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 T 1.01 $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 MATCH fuzzy $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 ALGORITHM magic $$;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 ANONYMIZATION_ID name BLOCK_SIZE 0 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name
+	FROM patient WITH K 2 ANONYMIZATION_ID name BLOCK_SIZE 0 $$;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v ON SELECT name FROM patient WITH K 2 BLOCK_SIZE 5 $$;
 \set SHOW_CONTEXT never
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW nowhere.v ON SELECT name FROM patient WITH K 2 $$;
@@ -150,9 +156,10 @@ SET check_function_bodies = off;
 CREATE FUNCTION f() RETURNS int LANGUAGE kanon AS 'CREATE DGH d';
 RESET check_function_bodies;
 
--- All or nothing: an error anywhere in a block undoes what came before it.
+-- All or nothing: an error anywhere in a block undoes the statements before it.
 \set SHOW_CONTEXT errors
-DO LANGUAGE kanon $$ CREATE DGH d; INSERT INTO DGH d a, b; CREATE ANONYMIZATION_VIEW v ON SELECT name, zip FROM patient WITH ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$ CREATE DGH d; INSERT INTO DGH d a, b; CREATE ANONYMIZATION_VIEW v ON SELECT name, zip
+	FROM patient WITH ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
 DO LANGUAGE kanon $$
 DROP ANONYMIZATION_VIEW v;
 DROP DGH d;

@@ -25,7 +25,7 @@ INSERT INTO DGH zip
 $$;
 SELECT * FROM kanon.dgh_edge ORDER BY dgh, parent, child;
 
--- A logical A-view. K stands for what comes from the profile in the paper.
+-- A logical A-view. K takes the place of the paper's profile.
 DO LANGUAGE kanon $$
 CREATE ANONYMIZATION_VIEW v
 ON SELECT name, birth, zip, disease FROM patient
@@ -48,7 +48,7 @@ SELECT count(*) AS differ FROM kanon.aview_column v, kanon.aview_column w
 	AND w.aview = (SELECT id FROM kanon.aview WHERE view = 'w'::regclass)
 	AND v.attnum = w.attnum AND (v.role, v.dgh) IS DISTINCT FROM (w.role, w.dgh);
 
--- Fig. 5 in full: policy_fig8 has its rows, matview_profiles those that are stored.
+-- Fig. 5 in full: policy_fig8 tests its rows, matview_profiles the stored ones.
 DO LANGUAGE kanon $$
 CREATE ANONYMIZATION_VIEW v2
 ON SELECT name, birth, zip, disease, profile_id FROM patient
@@ -62,21 +62,24 @@ DO LANGUAGE kanon $$
 CREATE ANONYMIZATION_VIEW v3 ON SELECT * FROM patient WITH profile_id REFERENCES public.choices (k)
 $$;
 \echo :SQLSTATE
--- What is stored needs a key; where there is none, nothing is made.
+-- A materialized view needs a key; without one nothing is made.
 DO LANGUAGE kanon $$ CREATE DGH unused; INSERT INTO DGH unused ulcer, stomach-disease;
-  CREATE MATERIALIZED ANONYMIZATION_VIEW v4 ON SELECT * FROM patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID birth DGH_NAME years, zip DGH_NAME zip
+  CREATE MATERIALIZED ANONYMIZATION_VIEW v4 ON SELECT *
+  	FROM patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID birth DGH_NAME years, zip DGH_NAME zip
   ANONYMIZATION_SENSITIVE_ATTR disease DGH_NAME d profile_id REFERENCES choices(k, sa_level); $$;
 \echo :SQLSTATE
 SELECT name FROM kanon.dgh ORDER BY name;
 ALTER TABLE patient ADD PRIMARY KEY (name);
 DO LANGUAGE kanon $$ CREATE DGH unused; INSERT INTO DGH unused ulcer, stomach-disease;
-  CREATE MATERIALIZED ANONYMIZATION_VIEW v4 ON SELECT * FROM patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID birth DGH_NAME years, zip DGH_NAME zip
+  CREATE MATERIALIZED ANONYMIZATION_VIEW v4 ON SELECT *
+  	FROM patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID birth DGH_NAME years, zip DGH_NAME zip
   ANONYMIZATION_SENSITIVE_ATTR disease DGH_NAME d profile_id REFERENCES choices(k, sa_level); $$;
 \echo :SQLSTATE
 SELECT to_regclass('v2'), to_regclass('v3'), to_regclass('v4');
 
 DO LANGUAGE kanon $$
-DROP ANONYMIZATION_VIEW v; DROP ANONYMIZATION_VIEW public.w; DROP ANONYMIZATION_VIEW v2; DROP ANONYMIZATION_VIEW v3; DROP ANONYMIZATION_VIEW v4;
+DROP ANONYMIZATION_VIEW v; DROP ANONYMIZATION_VIEW public.w; DROP ANONYMIZATION_VIEW v2; DROP ANONYMIZATION_VIEW v3;
+	DROP ANONYMIZATION_VIEW v4;
 DROP DGH years; DROP DGH zip; DROP DGH d; DROP DGH unused;
 $$;
 SELECT count(*) FROM kanon.aview;

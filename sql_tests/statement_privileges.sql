@@ -1,4 +1,4 @@
--- Who may use DO LANGUAGE kanon: everybody, for what they may do by function.
+-- Every role may use DO LANGUAGE kanon, for the work that it may do by function.
 \set SHOW_CONTEXT never
 CREATE ROLE statement_dba;
 CREATE ROLE statement_analyst;
@@ -6,7 +6,8 @@ CREATE SCHEMA clinic;
 CREATE TABLE clinic.patient (name text, zip text);
 INSERT INTO clinic.patient VALUES ('Ann', '1'), ('Bob', '1'), ('Cleo', '2'), ('Dan', '2');
 GRANT USAGE ON SCHEMA clinic TO statement_dba, statement_analyst;
-SELECT lanpltrusted, has_language_privilege('statement_analyst', 'kanon', 'USAGE') FROM pg_language WHERE lanname = 'kanon';
+SELECT lanpltrusted, has_language_privilege('statement_analyst', 'kanon', 'USAGE') FROM pg_language
+    WHERE lanname = 'kanon';
 
 -- Without privileges on tables and schemas, nothing happens: the same errors as from the functions.
 SET ROLE statement_analyst;
@@ -15,7 +16,8 @@ DO LANGUAGE kanon $$ CREATE DGH d $$;
 \echo :SQLSTATE
 SELECT kanon.create_dgh('d');
 \echo :SQLSTATE
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT * FROM clinic.patient WITH ANONYMIZATION_ID name K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT *
+    FROM clinic.patient WITH ANONYMIZATION_ID name K 2 $$;
 \echo :SQLSTATE
 SELECT kanon.create_anonymization_view('clinic.v', 'SELECT * FROM clinic.patient', id => '{name}', k => 2);
 \echo :SQLSTATE
@@ -37,13 +39,15 @@ RESET ROLE;
 -- An A-view needs CREATE on its schema and SELECT on its source.
 GRANT CREATE ON SCHEMA clinic TO statement_dba;
 SET ROLE statement_dba;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT * FROM clinic.patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT *
+    FROM clinic.patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
 \echo :SQLSTATE
 RESET ROLE;
 SELECT count(*) FROM kanon.aview;
 GRANT SELECT ON clinic.patient TO statement_dba;
 SET ROLE statement_dba;
-DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT * FROM clinic.patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
+DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT *
+    FROM clinic.patient WITH ANONYMIZATION_ID name ANONYMIZATION_QUASI_ID zip DGH_NAME d K 2 $$;
 SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'clinic.v'::regclass;
 GRANT SELECT ON clinic.v TO statement_analyst;
 SET ROLE statement_analyst;
@@ -53,7 +57,7 @@ DO LANGUAGE kanon $$ DROP ANONYMIZATION_VIEW clinic.v $$;
 \echo :SQLSTATE
 RESET ROLE;
 
--- Who may not execute a function may not do the same by statement.
+-- A role that may not execute a function may not do the same by statement.
 REVOKE EXECUTE ON FUNCTION kanon.create_anonymization_view FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION kanon.drop_anonymization_view FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION kanon.create_dgh FROM PUBLIC;
@@ -68,7 +72,8 @@ DO LANGUAGE kanon $$ CREATE DGH e $$;
 DO LANGUAGE kanon $$ DROP DGH d $$;
 \echo :SQLSTATE
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION kanon.create_anonymization_view, kanon.drop_anonymization_view, kanon.create_dgh, kanon.drop_dgh TO PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.create_anonymization_view, kanon.drop_anonymization_view, kanon.create_dgh,
+    kanon.drop_dgh TO PUBLIC;
 
 -- Objects of the caller's search_path stand in for nothing that a statement does.
 CREATE SCHEMA hostile AUTHORIZATION statement_analyst;

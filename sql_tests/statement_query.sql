@@ -59,14 +59,17 @@ SELECT query, same(query) FROM (VALUES
 	('SELECT 1 AS n; SELECT 2 AS n'), (''), ('-- none
 	'), ('DELETE FROM person RETURNING id'), ('SELECT 1 AS n INTO TABLE x'), ('SELECT'), ('SELECT FROM person'),
 	('WITH d AS (DELETE FROM person RETURNING id) SELECT * FROM d'),
-	('SELECT (1 AS n'), ('SELECT 1) AS n'), ('SELECT ''1 AS n'), ('SELECT $$1 AS n'), ('SELECT "1 AS n'), ('SELECT 1 /* AS n'), ('SELECT 1 WITH'), ('SELECT 1 WITH K')
+	('SELECT (1 AS n'), ('SELECT 1) AS n'), ('SELECT ''1 AS n'), ('SELECT $$1 AS n'), ('SELECT "1 AS n'),
+	('SELECT 1 /* AS n'), ('SELECT 1 WITH'), ('SELECT 1 WITH K')
 ) AS t (query);
 
 -- Clauses that can follow.
 SELECT clauses, same('SELECT id AS k FROM person', clauses) FROM (VALUES
 	('K 2'), ('k 2'), ('/* */ K -- 3
-	2'), ('MATCH cover K 2'), ('ALGORITHM datafly K 2'), ('"k" REFERENCES t (k)'), ('k REFERENCES t (k)'), ('any_name REFERENCES t (k)'),
-	('ANONYMIZATION_ID'), ('ANONYMIZATION_IDENTIFIER k K 2'), ('K'), ('K AS (2)'), ('L (2)'), ('WITH K 2'), ('RECURSIVE K 2')
+	2'), ('MATCH cover K 2'), ('ALGORITHM datafly K 2'), ('"k" REFERENCES t (k)'), ('k REFERENCES t (k)'),
+		('any_name REFERENCES t (k)'),
+	('ANONYMIZATION_ID'), ('ANONYMIZATION_IDENTIFIER k K 2'), ('K'), ('K AS (2)'), ('L (2)'), ('WITH K 2'),
+	('RECURSIVE K 2')
 ) AS t (clauses);
 
 -- Strings follow the session's settings, as in the query itself.
@@ -80,16 +83,22 @@ RESET escape_string_warning;
 SELECT setseed(0.42);
 DO $test$
 DECLARE
-	ctes text[] := ARRAY['', '', 'WITH k AS (SELECT 1 AS one) ', 'with anonymization_id (match) as (select 1) /* WITH K 2 */ ',
+	ctes text[] := ARRAY['', '', 'WITH k AS (SELECT 1 AS one) ',
+		'with anonymization_id (match) as (select 1) /* WITH K 2 */ ',
 		'WITH RECURSIVE t AS (VALUES (1)), algorithm AS (TABLE t) ', E'WITH "l" AS (SELECT '')'') -- WITH K 2;\n'];
-	items text[] := ARRAY['id', 'zip', '''WITH K 5''', '$x$;WITH ANONYMIZATION_ID a$x$', E'E''\\'' WITH L 2''', '(WITH k AS (SELECT 1) TABLE k)',
-		'seen::timestamp with time zone', '/* WITH T 1 */ n', E'n -- ;WITH K 5\n', '(SELECT max(p.id) FROM (SELECT * FROM person) AS p)',
+	items text[] := ARRAY['id', 'zip', '''WITH K 5''', '$x$;WITH ANONYMIZATION_ID a$x$', E'E''\\'' WITH L 2''',
+		'(WITH k AS (SELECT 1) TABLE k)',
+		'seen::timestamp with time zone', '/* WITH T 1 */ n', E'n -- ;WITH K 5\n',
+		'(SELECT max(p.id) FROM (SELECT * FROM person) AS p)',
 		'(ARRAY[1, 2])[n]', '$$''$$', 'U&''\0028''', 'cast(n AS varchar(3))', 'CASE WHEN n > 0 THEN '';'' END'];
 	aliases text[] := ARRAY['a', 'with', 'k', '"WITH K 5"', '"a""; WITH ("', 'anonymization_id', 'match'];
-	sources text[] := ARRAY['person', 'person AS t', 'person k, generate_series(1, 2) WITH ORDINALITY', '(SELECT * FROM person) AS "with"',
+	sources text[] := ARRAY['person', 'person AS t', 'person k, generate_series(1, 2) WITH ORDINALITY',
+		'(SELECT * FROM person) AS "with"',
 		'person JOIN LATERAL (SELECT 1 AS x) match ON true'];
-	tails text[] := ARRAY['', ' WHERE id > 0', ' ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES', ' /* ; */', E' -- WITH K 5\n', ' LIMIT 5 OFFSET 1'];
-	clauses text[] := ARRAY['K 2', 'k 2', 'MATCH cover K 2', E'-- x\n K 2', 'K 2 ALGORITHM datafly', 'K 2;;', 'K 2 /* WITH K 3 */'];
+	tails text[] := ARRAY['', ' WHERE id > 0', ' ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES', ' /* ; */',
+		E' -- WITH K 5\n', ' LIMIT 5 OFFSET 1'];
+	clauses text[] := ARRAY['K 2', 'k 2', 'MATCH cover K 2', E'-- x\n K 2', 'K 2 ALGORITHM datafly', 'K 2;;',
+		'K 2 /* WITH K 3 */'];
 	query text;
 	answer text;
 	made int := 0;
@@ -97,7 +106,8 @@ BEGIN
 	FOR i IN 1 .. 200 LOOP
 		query := ctes[1 + floor(random() * array_length(ctes, 1))] || 'SELECT '
 			|| (SELECT string_agg(items[1 + floor(random() * array_length(items, 1))] || ' AS ' || alias, ', ')
-				FROM (SELECT DISTINCT aliases[1 + floor(random() * array_length(aliases, 1))] AS alias FROM generate_series(1, 1 + i % 4)) AS a)
+				FROM (SELECT DISTINCT aliases[1 + floor(random() * array_length(aliases, 1))] AS alias
+					FROM generate_series(1, 1 + i % 4)) AS a)
 			|| ' FROM ' || sources[1 + floor(random() * array_length(sources, 1))]
 			|| tails[1 + floor(random() * array_length(tails, 1))];
 		answer := same(query, clauses[1 + floor(random() * array_length(clauses, 1))]);

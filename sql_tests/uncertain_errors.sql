@@ -1,7 +1,8 @@
--- What is refused, and how.
+-- Bad arguments are refused with an error that names the value and the rule.
 SET client_min_messages = warning;
 SET jit = off;
-CREATE TABLE s AS SELECT i AS id, i * 1.5 AS x, i % 3 AS y, 'a' || i AS t, date '2020-01-01' + i AS born FROM generate_series(1, 20) i;
+CREATE TABLE s AS SELECT i AS id, i * 1.5 AS x, i % 3 AS y, 'a' || i AS t, date '2020-01-01' + i AS born
+    FROM generate_series(1, 20) i;
 CREATE FUNCTION refused(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     message text;
@@ -12,7 +13,8 @@ BEGIN
     EXECUTE query;
     RETURN 'not refused';
 EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT, state = RETURNED_SQLSTATE;
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
+    state = RETURNED_SQLSTATE;
     RETURN concat_ws(E'\n', state || ' ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
 \pset tuples_only
@@ -102,7 +104,7 @@ SELECT refused(query) FROM (VALUES
     (40, $$SELECT kanon.uncertain_classify('r', 'gaussian', '{0,Infinity}')$$)
 ) AS v(n, query) ORDER BY n;
 
--- Nothing is given to those who may not read.
+-- A role without SELECT on the source gets nothing.
 CREATE ROLE uncertain_errors_reader;
 SET ROLE uncertain_errors_reader;
 SELECT refused($$SELECT kanon.uncertain('s', 'id', '{x}', 2)$$);

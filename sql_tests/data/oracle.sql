@@ -1,7 +1,6 @@
 --
--- The oracle: A-views straight from their definition, random queries, and every
--- plan of kanon compared with it.  CALL oracle.run(seed, queries, first scenario)
--- does it; oracle.report tells what was done.
+-- The oracle: A-views straight from their definition, random queries, and every plan of kanon compared with it. CALL
+-- oracle.run(seed, queries, first scenario) does it; oracle.report has the counts.
 --
 \ir oracle_values.sql
 \ir oracle_recode.sql

@@ -59,9 +59,11 @@ BEGIN
         used[parent] := true;
         INSERT INTO kanon.dgh_edge VALUES (tree_name, tree_name || i, tree_name || parent);
     END LOOP;
-    INSERT INTO kanon.dgh_edge SELECT tree_name, leaf, tree_name || parents[nr] FROM unnest(leaves) WITH ORDINALITY u (leaf, nr);
+    INSERT INTO kanon.dgh_edge SELECT tree_name, leaf, tree_name || parents[nr]
+        FROM unnest(leaves) WITH ORDINALITY u (leaf, nr);
     IF oracle.chance(15) THEN
-        INSERT INTO kanon.dgh_edge VALUES (tree_name, tree_name || parents[1], '*') ON CONFLICT DO NOTHING; -- the root, spelled out
+        -- the root, spelled out
+        INSERT INTO kanon.dgh_edge VALUES (tree_name, tree_name || parents[1], '*') ON CONFLICT DO NOTHING;
     END IF;
 END
 $$;
@@ -86,7 +88,8 @@ BEGIN
         END LOOP;
     ELSIF type LIKE 'timestamp%' THEN
         FOR i IN 1 .. size LOOP
-            pool := pool || format('%s %s:30:00', date '1999-11-20' + oracle.random(6) * oracle.random(200), 10 + oracle.random(10));
+            pool := pool || format('%s %s:30:00', date '1999-11-20' + oracle.random(6) * oracle.random(200),
+                10 + oracle.random(10));
         END LOOP;
     ELSIF type = 'date' OR kind = 'date' THEN
         FOR i IN 1 .. size LOOP
@@ -108,7 +111,8 @@ BEGIN
         WHEN 'interval' THEN PERFORM kanon.create_interval_dgh(hierarchy, oracle.random(5),
             (ARRAY['{5}', '{5,10}', '{4,8,40}', '{0.5,2.5}'])[1 + oracle.random(4)]::numeric[]);
         WHEN 'date' THEN PERFORM kanon.create_date_dgh(hierarchy,
-            (ARRAY['{month,year}', '{day,year}', '{quarter,decade}', '{day,month,quarter,century}'])[1 + oracle.random(4)]::text[]);
+            (ARRAY['{month,year}', '{day,year}', '{quarter,decade}',
+                '{day,month,quarter,century}'])[1 + oracle.random(4)]::text[]);
         WHEN 'prefix' THEN PERFORM kanon.create_prefix_dgh(hierarchy, 4, oracle.pick('{*,#}'));
         ELSE NULL;
     END CASE;
@@ -122,8 +126,10 @@ BEGIN
             pool := pool || CASE kind
                 WHEN 'interval' THEN '{007,3.0," 6",-3,1e1}'::text[]
                 WHEN 'date' THEN '{2000-1-5,2000-01-05,2001-2-03}'::text[]
-                WHEN 'prefix' THEN ARRAY['123', '20' || repeat((SELECT mask::text FROM kanon.dgh WHERE name = hierarchy), 2)]
-                ELSE ARRAY(SELECT DISTINCT parent::text FROM kanon.dgh_edge e WHERE e.dgh = hierarchy AND parent <> '*' ORDER BY 1) END;
+                WHEN 'prefix' THEN ARRAY['123',
+                    '20' || repeat((SELECT mask::text FROM kanon.dgh WHERE name = hierarchy), 2)]
+                ELSE ARRAY(SELECT DISTINCT parent::text FROM kanon.dgh_edge e WHERE e.dgh = hierarchy AND parent <> '*'
+                    ORDER BY 1) END;
         END IF;
         IF kind IN ('interval', 'date') AND oracle.chance(25) THEN
             pool := pool || (SELECT oracle.bucket(h, 1, 1) FROM oracle.hierarchy_of(hierarchy) h);
@@ -144,7 +150,8 @@ $$;
 
 -- A hierarchy before the oracle has learned it.
 CREATE FUNCTION oracle.hierarchy_of(wanted text) RETURNS oracle.hierarchy LANGUAGE sql AS $$
-    SELECT (d.name, d.kind, d.origin, d.widths, array_remove(d.units, 'day'), d.length, d.mask, NULL, '*')::oracle.hierarchy
+    SELECT (d.name, d.kind, d.origin, d.widths, array_remove(d.units, 'day'), d.length, d.mask, NULL,
+        '*')::oracle.hierarchy
     FROM kanon.dgh d WHERE d.name = wanted
 $$;
 
@@ -168,7 +175,8 @@ $$;
 -- The columns of the table at hand.
 CREATE TABLE oracle.tcol (pos int, name text, type text, class text, role text, dgh text, pool text[]);
 
-CREATE FUNCTION oracle.add_column(name text, type text, class text, role text, dgh text, pool text[]) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION oracle.add_column(name text, type text, class text, role text, dgh text, pool text[]) RETURNS void
+    LANGUAGE sql AS $$
     INSERT INTO oracle.tcol VALUES ((SELECT 1 + count(*) FROM oracle.tcol), $1, $2, $3, $4, $5, $6)
 $$;
 
@@ -187,7 +195,8 @@ BEGIN
     DELETE FROM oracle.tcol;
     CREATE SCHEMA s;
     IF ids <> 'none' THEN
-        PERFORM oracle.add_column('p', CASE ids WHEN 'text' THEN 'text' WHEN 'day' THEN 'date' ELSE 'int' END, 'number', 'id', NULL, NULL);
+        PERFORM oracle.add_column('p', CASE ids WHEN 'text' THEN 'text' WHEN 'day' THEN 'date' ELSE 'int' END, 'number',
+            'id', NULL, NULL);
     END IF;
     IF ids = 'two' THEN
         PERFORM oracle.add_column('p2', 'text', 'text', 'id', NULL, '{a,b}');
@@ -201,7 +210,8 @@ BEGIN
     END LOOP;
     FOR i IN 1 .. oracle.random(3) LOOP
         SELECT * INTO sm FROM oracle.sensitive_menu OFFSET oracle.random(8) LIMIT 1;
-        PERFORM oracle.add_column('s' || i, sm.type, sm.class, 'sensitive', CASE WHEN sm.kind <> 'none' THEN 'h_s' || i END,
+        PERFORM oracle.add_column('s' || i, sm.type, sm.class, 'sensitive', CASE WHEN sm.kind <> 'none' THEN 'h_s'
+            || i END,
             oracle.make_domain('s' || i, sm.type, sm.kind));
     END LOOP;
     PERFORM oracle.add_column('oa', 'int', 'number', 'other', NULL, '{0,1,2,3,4,5,6,7,8,9}');
@@ -209,9 +219,11 @@ BEGIN
     PERFORM oracle.add_column('oc', 'date', 'date', 'other', NULL, '{1999-11-20,2000-02-29,2001-01-01}');
     -- In any order.
     UPDATE oracle.tcol t SET pos = o.pos FROM
-        (SELECT name, row_number() OVER (ORDER BY md5(name || current_setting('oracle.state'))) AS pos FROM oracle.tcol) o WHERE o.name = t.name;
+        (SELECT name, row_number() OVER (ORDER BY md5(name || current_setting('oracle.state'))) AS pos
+            FROM oracle.tcol) o WHERE o.name = t.name;
 
-    EXECUTE format('CREATE TABLE s.t (%s)%s', (SELECT string_agg(format('%I %s', name, type), ', ' ORDER BY pos) FROM oracle.tcol),
+    EXECUTE format('CREATE TABLE s.t (%s)%s',
+        (SELECT string_agg(format('%I %s', name, type), ', ' ORDER BY pos) FROM oracle.tcol),
         CASE WHEN ids <> 'key' AND oracle.chance(8) THEN ' PARTITION BY HASH (oa)' END);
     IF (SELECT relkind = 'p' FROM pg_class WHERE oid = 's.t'::regclass) THEN
         CREATE TABLE s.t0 PARTITION OF s.t FOR VALUES WITH (MODULUS 2, REMAINDER 0);
@@ -242,12 +254,14 @@ BEGIN
         END IF;
     END LOOP;
     IF oracle.chance(40) THEN
-        EXECUTE format('CREATE INDEX ON s.t (%s)', (SELECT string_agg(quote_ident(name), ', ' ORDER BY pos) FROM oracle.tcol WHERE role = 'quasi'));
+        EXECUTE format('CREATE INDEX ON s.t (%s)',
+            (SELECT string_agg(quote_ident(name), ', ' ORDER BY pos) FROM oracle.tcol WHERE role = 'quasi'));
     END IF;
     EXECUTE 'CREATE TABLE s.b (x int, w text, n int, d date)';
     EXECUTE format('INSERT INTO s.b SELECT * FROM unnest(%L::int[], %L::text[], %L::int[], %L::date[])',
         ARRAY(SELECT i FROM generate_series(0, 11) i), oracle.fill('{wa,wb,wc,ta,2100,6,h_w1,*,[0,5)}'::text[], 12, 8),
-        oracle.fill('{0,3,6,7,2100,99}'::text[], 12, 8), oracle.fill('{1999-11-20,2000-02-29,2001-01-01}'::text[], 12, 8));
+        oracle.fill('{0,3,6,7,2100,99}'::text[], 12, 8),
+        oracle.fill('{1999-11-20,2000-02-29,2001-01-01}'::text[], 12, 8));
     IF oracle.chance(70) THEN
         ANALYZE s.t, s.b;
     END IF;
@@ -266,7 +280,8 @@ BEGIN
         WHEN 'where' THEN format('SELECT %s FROM s.t WHERE t.oa <> %s', columns, oracle.random(10))
         WHEN 'join' THEN format('SELECT %s FROM s.t JOIN s.b ON t.oa = b.x', columns)
         WHEN 'cte' THEN format('WITH t AS (SELECT * FROM s.t WHERE oa < 8) SELECT %s FROM t', columns)
-        WHEN 'union' THEN format('SELECT %s FROM s.t WHERE t.oa < 5 UNION ALL SELECT %1$s FROM s.t WHERE t.oa >= 5', columns)
+        WHEN 'union' THEN format('SELECT %s FROM s.t WHERE t.oa < 5 UNION ALL SELECT %1$s FROM s.t WHERE t.oa >= 5',
+            columns)
         WHEN 'distinct' THEN format('SELECT DISTINCT %s FROM s.t', columns)
         WHEN 'aggregate' THEN format('SELECT %s FROM s.t GROUP BY %1$s HAVING count(*) > 0', columns)
         WHEN 'view' THEN format('SELECT %s FROM s.tv t', columns) END;
@@ -277,7 +292,8 @@ END
 $$;
 
 -- A source over the A-view s.v itself, or over a copy of what it published.
-CREATE FUNCTION oracle.make_upper_source(OUT source text, OUT known_source text, OUT stable bool, OUT form text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.make_upper_source(OUT source text, OUT known_source text, OUT stable bool, OUT form text)
+    LANGUAGE plpgsql AS $$
 DECLARE
     columns text := (SELECT string_agg(format('t.%I', name), ', ' ORDER BY pos) FROM oracle.tcol);
 BEGIN
@@ -301,20 +317,22 @@ BEGIN
     IF upper_view THEN
         -- Nobody is known by an identifier any more, and what is generalized stays so.
         UPDATE oracle.col SET role = 'other' WHERE view = view_name AND role = 'id';
-        -- One by one: an UPDATE would draw for its rows in whatever order they are stored.
+        -- One by one: an UPDATE would draw for its rows in the order in which they are stored.
         FOR nr IN SELECT pos FROM oracle.col WHERE view = view_name AND role = 'quasi' ORDER BY pos LOOP
             UPDATE oracle.col SET type = 'kanon.generalized', home = dgh, dgh = CASE WHEN oracle.chance(50) THEN dgh END
                 WHERE view = view_name AND pos = nr;
         END LOOP;
-        UPDATE oracle.col SET type = 'kanon.generalized' WHERE view = view_name AND role = 'sensitive' AND dgh IS NOT NULL;
+        UPDATE oracle.col SET type = 'kanon.generalized' WHERE view = view_name AND role = 'sensitive'
+            AND dgh IS NOT NULL;
     END IF;
     UPDATE oracle.col c SET nth = o.nth
-        FROM (SELECT pos, row_number() OVER (PARTITION BY role ORDER BY pos) AS nth FROM oracle.col WHERE view = view_name) o
+        FROM (SELECT pos, row_number() OVER (PARTITION BY role ORDER BY pos) AS nth FROM oracle.col
+            WHERE view = view_name) o
         WHERE c.view = view_name AND c.pos = o.pos;
 END
 $$;
 
--- s.choices: what the owners of rows have chosen; one owner for each value of oa.
+-- s.choices: the choices of the owners of rows; one owner for each value of oa.
 CREATE FUNCTION oracle.make_choices() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     several bool := oracle.chance(25);
@@ -322,12 +340,15 @@ BEGIN
     CREATE TABLE s.choices (who int, purpose text, recipient text, k bigint, lvl int, ok1 bool, ok2 bool, till date);
     FOR owner IN 0 .. 9 LOOP
         FOR i IN 1 .. CASE WHEN oracle.chance(15) THEN 0 WHEN several THEN 1 + oracle.random(2) ELSE 1 END LOOP
-            INSERT INTO s.choices VALUES (owner, 'care', 'ward', nullif(oracle.random(8) - 1, -1), nullif(oracle.random(5) - 1, -1),
+            INSERT INTO s.choices VALUES (owner, 'care', 'ward', nullif(oracle.random(8) - 1, -1),
+                nullif(oracle.random(5) - 1, -1),
                 nullif(oracle.pick('{t,t,t,t,f,""}'), '')::bool, oracle.pick('{t,t,t,f}')::bool,
-                CASE WHEN oracle.chance(90) THEN CASE WHEN oracle.chance(80) THEN date '2999-01-01' ELSE '1999-01-01' END END);
+                CASE WHEN oracle.chance(90) THEN CASE WHEN oracle.chance(80) THEN date '2999-01-01'
+                    ELSE '1999-01-01' END END);
         END LOOP;
-        -- Those for another purpose or recipient say nothing here.
-        INSERT INTO s.choices VALUES (owner, 'care', 'lab', 0, 0, true, true, '2999-01-01'), (owner, 'study', 'ward', 0, 0, true, true, '2999-01-01');
+        -- Choices for another purpose or recipient do not count here.
+        INSERT INTO s.choices VALUES (owner, 'care', 'lab', 0, 0, true, true, '2999-01-01'),
+            (owner, 'study', 'ward', 0, 0, true, true, '2999-01-01');
     END LOOP;
     IF NOT several THEN
         CREATE UNIQUE INDEX ON s.choices (who, purpose, recipient);
@@ -335,7 +356,7 @@ BEGIN
 END
 $$;
 
--- A profile for a view: who owns a row is told by oa.
+-- A profile for a view: the column oa names the owner of a row.
 CREATE FUNCTION oracle.make_profile(view_name text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     profile jsonb := '{"table": "s.choices", "key": {"oa": "who"}, "purpose": "purpose", "recipient": "recipient"}';
@@ -352,10 +373,12 @@ BEGIN
     END IF;
     FOR c IN SELECT * FROM oracle.col x WHERE x.view = view_name ORDER BY x.pos LOOP
         IF oracle.chance(25) THEN
-            profile := jsonb_set(profile, '{disclose}', coalesce(profile -> 'disclose', '{}') || jsonb_build_object(c.name, oracle.pick('{ok1,ok2}')));
+            profile := jsonb_set(profile, '{disclose}', coalesce(profile -> 'disclose', '{}')
+                || jsonb_build_object(c.name, oracle.pick('{ok1,ok2}')));
         END IF;
         IF oracle.chance(15) THEN
-            profile := jsonb_set(profile, '{retain}', coalesce(profile -> 'retain', '{}') || jsonb_build_object(c.name, 'till'));
+            profile := jsonb_set(profile, '{retain}', coalesce(profile -> 'retain', '{}')
+                || jsonb_build_object(c.name, 'till'));
         END IF;
     END LOOP;
     RETURN profile;
@@ -363,7 +386,8 @@ END
 $$;
 
 -- An A-view s.<name>, as kanon has it and as the oracle knows it.
-CREATE FUNCTION oracle.make_view(view_name text, upper_view bool DEFAULT false) RETURNS oracle.view LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.make_view(view_name text, upper_view bool DEFAULT false) RETURNS oracle.view
+    LANGUAGE plpgsql AS $$
 DECLARE
     v oracle.view;
     src record;
@@ -395,9 +419,12 @@ BEGIN
     PERFORM oracle.count('sources', src.form);
     PERFORM kanon.create_anonymization_view('s.' || view_name, v.source,
         id => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'id' ORDER BY pos),
-        quasi_ids => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'quasi'),
-        sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name AND role = 'sensitive'),
-        profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size, algorithm => v.algorithm);
+        quasi_ids => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name
+            AND role = 'quasi'),
+        sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name
+            AND role = 'sensitive'),
+        profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size,
+        algorithm => v.algorithm);
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;
     PERFORM oracle.read_source(v);

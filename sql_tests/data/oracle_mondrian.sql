@@ -8,9 +8,11 @@
 
 -- Where a value stands in its column: numbers, dates, leaves, codes of a prefix hierarchy, words, NULL.
 CREATE TYPE oracle.standing AS (sort int, number numeric, word text COLLATE "C");
-CREATE TABLE oracle.stand (view text, nth int, form text, standing oracle.standing, place int, PRIMARY KEY (view, nth, form));
+CREATE TABLE oracle.stand (view text, nth int, form text, standing oracle.standing, place int,
+    PRIMARY KEY (view, nth, form));
 -- The boxes, as they were when the view was made; NULL is written as \001.
-CREATE TABLE oracle.box (view text, box int, parent int, depth int, nth int, lo text, hi text, open bool, PRIMARY KEY (view, box));
+CREATE TABLE oracle.box (view text, box int, parent int, depth int, nth int, lo text, hi text, open bool,
+    PRIMARY KEY (view, box));
 
 -- Leaves of a tree stand as siblings do, who stand as their first leaves do: numbers first.
 CREATE TABLE oracle.leaf (dgh text, leaf text, place int, PRIMARY KEY (dgh, leaf));
@@ -19,14 +21,17 @@ CREATE FUNCTION oracle.order_leaves() RETURNS void LANGUAGE sql AS $$
     DELETE FROM oracle.leaf;
     INSERT INTO oracle.leaf
         WITH alone AS (
-            SELECT r.dgh, u AS leaf, row_number() OVER (PARTITION BY r.dgh ORDER BY (oracle.read_point(u)).lo NULLS LAST, u COLLATE "C") AS place
+            SELECT r.dgh, u AS leaf, row_number() OVER (PARTITION BY r.dgh
+                ORDER BY (oracle.read_point(u)).lo NULLS LAST, u COLLATE "C") AS place
             FROM oracle.node r, unnest(r.leaves) u WHERE r.depth = 0
         ), first AS (
-            SELECT n.dgh, n.node, min(alone.place) AS place FROM oracle.node n, unnest(n.leaves) l JOIN alone ON alone.leaf = l
+            SELECT n.dgh, n.node, min(alone.place) AS place FROM oracle.node n, unnest(n.leaves) l
+                JOIN alone ON alone.leaf = l
             WHERE alone.dgh = n.dgh GROUP BY n.dgh, n.node
         ), way AS (
             SELECT a.dgh, a.node, array_agg(first.place ORDER BY a.up DESC) AS places
-            FROM oracle.ancestor a JOIN first ON first.dgh = a.dgh AND first.node = a.ancestor JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.node
+            FROM oracle.ancestor a JOIN first ON first.dgh = a.dgh AND first.node = a.ancestor
+                JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.node
             WHERE n.height = 0 GROUP BY a.dgh, a.node
         )
         SELECT dgh, node, row_number() OVER (PARTITION BY dgh ORDER BY places) FROM way
@@ -43,7 +48,8 @@ BEGIN
     END IF;
     SELECT * INTO h FROM oracle.hierarchy x WHERE x.name = c.dgh;
     IF h.kind = 'tree' THEN
-        IF EXISTS (SELECT FROM oracle.node n WHERE n.dgh = c.dgh AND n.node = form AND n.height = 0 AND n.depth > 0) THEN
+        IF EXISTS (SELECT FROM oracle.node n WHERE n.dgh = c.dgh AND n.node = form AND n.height = 0
+            AND n.depth > 0) THEN
             RETURN (3, (SELECT l.place FROM oracle.leaf l WHERE l.dgh = c.dgh AND l.leaf = form), '')::oracle.standing;
         END IF;
     ELSIF h.kind = 'prefix' THEN
@@ -81,8 +87,10 @@ CREATE FUNCTION oracle.may_stand_alone(v oracle.view, points oracle.point[]) RET
         (v.l IS NULL OR (SELECT count(DISTINCT p.sensitive) FROM unnest(points) p) >= v.l)
 $$;
 
--- Where a set of points is cut: the column, and the first place of the upper half.  The median goes to the half that makes them more even.
-CREATE FUNCTION oracle.find_cut(v oracle.view, points oracle.point[], turn int, width int, OUT nth int, OUT split int) LANGUAGE plpgsql STABLE AS $$
+-- Where a set of points is cut: the column, and the first place of the upper half.  The median goes to the half that
+-- makes them more even.
+CREATE FUNCTION oracle.find_cut(v oracle.view, points oracle.point[], turn int, width int, OUT nth int, OUT split int)
+    LANGUAGE plpgsql STABLE AS $$
 DECLARE
     many int := cardinality(points);
     median int;
@@ -90,9 +98,11 @@ DECLARE
 BEGIN
     FOR i IN 0 .. width - 1 LOOP
         nth := 1 + (turn - 1 + i) % width;
-        SELECT percentile_disc((many / 2 + 1)::float8 / many) WITHIN GROUP (ORDER BY p.places[nth]) INTO median FROM unnest(points) p;
+        SELECT percentile_disc((many / 2 + 1)::float8 / many) WITHIN GROUP (ORDER BY p.places[nth]) INTO median
+            FROM unnest(points) p;
         FOR split IN SELECT cut.split FROM
-                (SELECT median UNION ALL SELECT min(p.places[nth]) FROM unnest(points) p WHERE p.places[nth] > median) cut (split),
+                (SELECT median UNION ALL SELECT min(p.places[nth]) FROM unnest(points) p
+                    WHERE p.places[nth] > median) cut (split),
                 LATERAL (SELECT count(*) AS below FROM unnest(points) p WHERE p.places[nth] < cut.split) c
             WHERE cut.split IS NOT NULL
             ORDER BY abs(2 * c.below - many), cut.split LOOP
@@ -108,7 +118,8 @@ $$;
 
 -- Boxes end where the next one begins, or at the ends of what is around them, on a line of numbers, dates or leaves;
 -- otherwise with what is in them.
-CREATE FUNCTION oracle.reach(v oracle.view, inside int, which int, split int, upper bool, points oracle.point[], OUT lo text, OUT hi text, OUT open bool) LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION oracle.reach(v oracle.view, inside int, which int, split int, upper bool, points oracle.point[],
+    OUT lo text, OUT hi text, OUT open bool) LANGUAGE plpgsql STABLE AS $$
 DECLARE
     around oracle.box;
     least oracle.stand;
@@ -118,17 +129,22 @@ BEGIN
     WITH RECURSIVE up AS (
         SELECT * FROM oracle.box b WHERE b.view = v.name AND b.box = inside
         UNION ALL
-        SELECT b.* FROM up JOIN oracle.box b ON b.view = v.name AND b.box = up.parent WHERE up.nth IS DISTINCT FROM which
+        SELECT b.* FROM up JOIN oracle.box b ON b.view = v.name AND b.box = up.parent
+            WHERE up.nth IS DISTINCT FROM which
     )
     SELECT * INTO around FROM up WHERE up.nth = which;
     IF around.box IS NULL THEN
         around.open := false;
-        SELECT min(s.form) FILTER (WHERE s.place = x.lo), min(s.form) FILTER (WHERE s.place = x.hi) INTO around.lo, around.hi
-            FROM oracle.stand s, (SELECT min(place) AS lo, max(place) AS hi FROM oracle.stand WHERE view = v.name AND nth = which) x
+        SELECT min(s.form) FILTER (WHERE s.place = x.lo), min(s.form) FILTER (WHERE s.place = x.hi) INTO around.lo,
+            around.hi
+            FROM oracle.stand s, (SELECT min(place) AS lo, max(place) AS hi FROM oracle.stand WHERE view = v.name
+                AND nth = which) x
             WHERE s.view = v.name AND s.nth = which;
     END IF;
-    SELECT * INTO least FROM oracle.stand s WHERE s.view = v.name AND s.nth = which AND s.place = (SELECT min(p.places[which]) FROM unnest(points) p);
-    SELECT * INTO greatest FROM oracle.stand s WHERE s.view = v.name AND s.nth = which AND s.place = (SELECT max(p.places[which]) FROM unnest(points) p);
+    SELECT * INTO least FROM oracle.stand s WHERE s.view = v.name AND s.nth = which
+        AND s.place = (SELECT min(p.places[which]) FROM unnest(points) p);
+    SELECT * INTO greatest FROM oracle.stand s WHERE s.view = v.name AND s.nth = which
+        AND s.place = (SELECT max(p.places[which]) FROM unnest(points) p);
     lo := least.form;
     hi := greatest.form;
     open := false;
@@ -164,10 +180,12 @@ BEGIN
     PERFORM oracle.stand_up(v);
     CREATE TEMP TABLE open_box (box int, turn int, points oracle.point[]) ON COMMIT DROP;
     INSERT INTO open_box SELECT 0, 1, array_agg(ROW(ARRAY(SELECT s.place FROM generate_series(1, width) i
-            JOIN oracle.stand s ON s.view = v.name AND s.nth = i AND s.form = oracle.key(l.zero[i]) ORDER BY i), l.sensitive[1])::oracle.point)
+            JOIN oracle.stand s ON s.view = v.name AND s.nth = i AND s.form = oracle.key(l.zero[i]) ORDER BY i),
+                l.sensitive[1])::oracle.point)
         FROM oracle.line l;
     WHILE next <= last AND width > 0 LOOP
-        SELECT c.*, o.points INTO cut FROM open_box o, LATERAL oracle.find_cut(v, o.points, o.turn, width) c WHERE o.box = next;
+        SELECT c.*, o.points INTO cut FROM open_box o, LATERAL oracle.find_cut(v, o.points, o.turn, width) c
+            WHERE o.box = next;
         FOR upper IN 0 .. CASE WHEN cut.nth IS NULL THEN -1 ELSE 1 END LOOP
             held := ARRAY(SELECT p FROM unnest(cut.points) p WHERE (p.places[cut.nth] >= cut.split) = (upper = 1));
             last := last + 1;
@@ -200,7 +218,8 @@ BEGIN
         IF b.open AND hi.number = lo.number + 1 AND (lo.sort = 2 OR c.type IN ('int', 'smallint', 'bigint')) THEN
             RETURN b.lo;
         END IF;
-        RETURN oracle.print((CASE lo.sort WHEN 1 THEN 'n' ELSE 'd' END, lo.number, hi.number, true, NOT b.open)::oracle.span);
+        RETURN oracle.print((CASE lo.sort WHEN 1 THEN 'n' ELSE 'd' END, lo.number, hi.number, true,
+            NOT b.open)::oracle.span);
     ELSIF lo.sort = hi.sort AND lo.sort = 3 THEN
         -- The deepest node above all leaves between.
         RETURN (SELECT n.node FROM oracle.node n
@@ -210,7 +229,8 @@ BEGIN
                 ORDER BY n.depth DESC LIMIT 1);
     ELSIF lo.sort = hi.sort AND lo.sort = 4 THEN
         kept := ARRAY[rtrim(b.lo, h.mask), rtrim(b.hi, h.mask)];
-        WHILE common < least(length(kept[1]), length(kept[2])) AND left(kept[1], common + 1) = left(kept[2], common + 1) LOOP
+        WHILE common < least(length(kept[1]), length(kept[2]))
+            AND left(kept[1], common + 1) = left(kept[2], common + 1) LOOP
             common := common + 1;
         END LOOP;
         RETURN CASE WHEN common = 0 THEN '*' ELSE left(kept[1], common) || repeat(h.mask, h.length - common) END;
@@ -219,15 +239,19 @@ BEGIN
 END
 $$;
 
--- What a box shows in all columns: that of the innermost box around it that was cut in the column, or what covers everything.
+-- What a box shows in all columns: that of the innermost box around it that was cut in the column, or what covers
+-- everything.
 CREATE FUNCTION oracle.box_forms(v oracle.view, which int) RETURNS text[] LANGUAGE sql STABLE AS $$
     WITH RECURSIVE way AS (
         SELECT b FROM oracle.box b WHERE b.view = v.name AND b.box = which
-        UNION ALL SELECT outer_box FROM way JOIN oracle.box outer_box ON outer_box.view = v.name AND outer_box.box = (way.b).parent
+        UNION ALL SELECT outer_box FROM way JOIN oracle.box outer_box ON outer_box.view = v.name
+            AND outer_box.box = (way.b).parent
     )
-    SELECT coalesce(array_agg(CASE WHEN own.b IS NULL THEN coalesce(h.root, '*') ELSE oracle.box_form(c, own.b) END ORDER BY c.nth), '{}')
+    SELECT coalesce(array_agg(CASE WHEN own.b IS NULL THEN coalesce(h.root, '*') ELSE oracle.box_form(c, own.b) END
+        ORDER BY c.nth), '{}')
     FROM oracle.col c LEFT JOIN oracle.hierarchy h ON h.name = c.dgh
-        LEFT JOIN LATERAL (SELECT way.b FROM way WHERE (way.b).nth = c.nth ORDER BY (way.b).depth DESC LIMIT 1) own ON true
+        LEFT JOIN LATERAL (SELECT way.b FROM way WHERE (way.b).nth = c.nth
+            ORDER BY (way.b).depth DESC LIMIT 1) own ON true
     WHERE c.view = v.name AND c.role = 'quasi'
 $$;
 
@@ -241,7 +265,8 @@ DECLARE
     next int;
 BEGIN
     LOOP
-        SELECT r.box INTO next FROM oracle.reach r WHERE r.parent = inside AND places[r.nth] BETWEEN r.lo AND r.hi ORDER BY r.box LIMIT 1;
+        SELECT r.box INTO next FROM oracle.reach r WHERE r.parent = inside AND places[r.nth] BETWEEN r.lo AND r.hi
+            ORDER BY r.box LIMIT 1;
         EXIT WHEN next IS NULL;
         inside := next;
     END LOOP;
@@ -261,7 +286,8 @@ BEGIN
     UPDATE oracle.line l SET box = found.box
         FROM (SELECT zero, oracle.innermost(ARRAY(
                 SELECT s.place FROM unnest(x.zero) WITH ORDINALITY z (form, nth)
-                    JOIN oracle.stand s ON s.view = v.name AND s.nth = z.nth AND s.form = oracle.key(z.form) ORDER BY z.nth)) AS box
+                    JOIN oracle.stand s ON s.view = v.name AND s.nth = z.nth AND s.form = oracle.key(z.form)
+                        ORDER BY z.nth)) AS box
               FROM (SELECT DISTINCT zero FROM oracle.line) x OFFSET 0) found
         WHERE l.zero = found.zero;
 END
@@ -275,16 +301,19 @@ BEGIN
     PERFORM oracle.put_into_boxes(v);
     FOR s IN 0 .. deepest LOOP
         UPDATE oracle.line l SET done = true, step = s
-            FROM (SELECT block, line.box FROM oracle.line JOIN oracle.box b ON b.view = v.name AND b.box = line.box AND b.depth = deepest - s
+            FROM (SELECT block, line.box FROM oracle.line JOIN oracle.box b ON b.view = v.name AND b.box = line.box
+                AND b.depth = deepest - s
                   WHERE NOT done GROUP BY block, line.box
                   HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
-                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive)) END)) safe
+                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive))
+                                            END)) safe
             WHERE NOT l.done AND l.block = safe.block AND l.box = safe.box;
         UPDATE oracle.line l SET box = b.parent FROM oracle.box b
             WHERE NOT l.done AND b.view = v.name AND b.box = l.box AND b.depth = deepest - s AND b.depth > 0;
     END LOOP;
     UPDATE oracle.line l SET now = shown.forms
-        FROM (SELECT box, oracle.box_forms(v, box) AS forms FROM (SELECT DISTINCT box FROM oracle.line WHERE step IS NOT NULL) x OFFSET 0) shown
+        FROM (SELECT box, oracle.box_forms(v, box) AS forms
+            FROM (SELECT DISTINCT box FROM oracle.line WHERE step IS NOT NULL) x OFFSET 0) shown
         WHERE l.step IS NOT NULL AND l.box = shown.box;
 END
 $$;

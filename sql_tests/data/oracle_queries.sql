@@ -10,9 +10,10 @@ CREATE TYPE oracle.cond AS (
     quasi bool,  -- nothing but quasi-identifiers, constants and kanon's comparisons
     plain bool); -- nothing but columns that are shown as they are in all rows
 
-CREATE FUNCTION oracle.literal(type text, value text) RETURNS text LANGUAGE sql AS $$ SELECT '«' || type || '|' || value || '»' $$;
+CREATE FUNCTION oracle.literal(type text, value text) RETURNS text LANGUAGE sql AS $$ SELECT '«' || type || '|' || value
+    || '»' $$;
 
--- A constant for a column: what kanon is asked, and what that means.
+-- A constant for a column: its form in the query, and its meaning.
 CREATE TYPE oracle.asked AS (k text, v oracle.value);
 
 CREATE FUNCTION oracle.make_constant(c oracle.col) RETURNS oracle.asked LANGUAGE plpgsql AS $$
@@ -37,7 +38,8 @@ BEGIN
     s := oracle.read(form);
     IF s.lo = s.hi AND s.sort = 'n' AND oracle.chance(50) THEN
         class := 'number';
-        type := oracle.pick(CASE WHEN form ~ '^[0-9]{1,8}$' THEN '{int,bigint,numeric,float8}' ELSE '{numeric,float8}' END::text[]);
+        type := oracle.pick(CASE WHEN form ~ '^[0-9]{1,8}$' THEN '{int,bigint,numeric,float8}'
+            ELSE '{numeric,float8}' END::text[]);
     ELSIF s.lo = s.hi AND s.sort = 'd' AND oracle.chance(50) THEN
         class := 'date';
         type := 'date';
@@ -55,13 +57,15 @@ $$;
 CREATE FUNCTION oracle.forms(c oracle.col) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE format('SELECT %1$I FROM oracle.%2$I WHERE %1$I IS NOT NULL', c.name, c.view || '_pub') ||
-        CASE WHEN c.role = 'quasi' THEN format(' UNION SELECT %1$I FROM oracle.%2$I WHERE %1$I IS NOT NULL', c.name, c.view || '_zero')
+        CASE WHEN c.role = 'quasi' THEN format(' UNION SELECT %1$I FROM oracle.%2$I WHERE %1$I IS NOT NULL', c.name,
+            c.view || '_zero')
              ELSE format(' GROUP BY %I', c.name) END;
 END
 $$;
 
 -- column op constant, for all forms of the column
-CREATE FUNCTION oracle.holds_for(c oracle.col, operator text, a oracle.asked[], every bool, mirrored bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.holds_for(c oracle.col, operator text, a oracle.asked[], every bool, mirrored bool DEFAULT false)
+    RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     forms text[] := '{}';
     form text;
@@ -71,7 +75,8 @@ BEGIN
     FOR form IN SELECT oracle.forms(c) LOOP
         met := oracle.value_of(coalesce(c.dgh, c.home), c.class, form);
         SELECT count(*) INTO hits FROM unnest(a) x
-            WHERE CASE WHEN mirrored THEN oracle.compare(operator, x.v, met) ELSE oracle.compare(operator, met, x.v) END;
+            WHERE CASE WHEN mirrored THEN oracle.compare(operator, x.v, met)
+                ELSE oracle.compare(operator, met, x.v) END;
         IF (CASE WHEN every THEN hits = cardinality(a) ELSE hits > 0 END) THEN
             forms := forms || form;
         END IF;
@@ -93,8 +98,9 @@ BEGIN
     FOR i IN 1 .. 3 LOOP
         a := a || oracle.make_constant(c);
     END LOOP;
-    -- What < says of two moments of one day is not the oracle's business.
-    operator := oracle.pick(CASE WHEN c.type LIKE 'timestamp%' THEN '{=,=,<=,>=}' ELSE '{=,=,=,<>,<,<=,>,>=,~~^}' END::text[]);
+    -- The order of two moments of one day is left out.
+    operator := oracle.pick(CASE WHEN c.type LIKE 'timestamp%' THEN '{=,=,<=,>=}'
+        ELSE '{=,=,=,<>,<,<=,>,>=,~~^}' END::text[]);
     IF form IN ('not in', 'not between') AND c.type LIKE 'timestamp%' THEN
         form := 'in';
     END IF;
@@ -114,13 +120,15 @@ BEGIN
             k := format('@.%I NOT IN (%s)', c.name, a[1].k);
             o := oracle.holds_for(c, '<>', a[1:1], true);
         WHEN 'any' THEN
-            a := ARRAY(SELECT (x.k, oracle.constant('text', split_part(trim('«»' FROM x.k), '|', 2)))::oracle.asked FROM unnest(a) x);
+            a := ARRAY(SELECT (x.k, oracle.constant('text', split_part(trim('«»' FROM x.k), '|', 2)))::oracle.asked
+                FROM unnest(a) x);
             k := format('@.%I = ANY (%s)', c.name, oracle.literal('text[]',
                 (SELECT array_agg(split_part(trim('«»' FROM x.k), '|', 2)) FROM unnest(a) x)::text));
             o := oracle.holds_for(c, '=', a, false);
         WHEN 'between' THEN
             k := format('@.%I BETWEEN %s AND %s', c.name, a[1].k, a[2].k);
-            o := format('(%s AND %s)', oracle.holds_for(c, '>=', a[1:1], true), oracle.holds_for(c, '<=', a[2:2], true));
+            o := format('(%s AND %s)', oracle.holds_for(c, '>=', a[1:1], true),
+                oracle.holds_for(c, '<=', a[2:2], true));
         WHEN 'not between' THEN
             k := format('@.%I NOT BETWEEN %s AND %s', c.name, a[1].k, a[2].k);
             o := format('(%s OR %s)', oracle.holds_for(c, '<', a[1:1], true), oracle.holds_for(c, '>', a[2:2], true));
@@ -148,7 +156,8 @@ END
 $$;
 
 -- Does a view publish rows in groups, and may an owner hide a column of it?
-CREATE FUNCTION oracle.groups(v oracle.view) RETURNS bool LANGUAGE sql AS $$ SELECT coalesce(v.k >= 2 OR v.profile ? 'k', false) $$;
+CREATE FUNCTION oracle.groups(v oracle.view) RETURNS bool LANGUAGE sql AS $$
+    SELECT coalesce(v.k >= 2 OR v.profile ? 'k', false) $$;
 CREATE FUNCTION oracle.may_hide(v oracle.view, col text) RETURNS bool LANGUAGE sql AS $$
     SELECT coalesce(v.profile -> 'disclose' ? col, false) OR coalesce(v.profile -> 'retain' ? col, false)
 $$;
@@ -164,7 +173,8 @@ BEGIN
         IF c.type = 'date' AND x !~ '^[0-9]{4}-' THEN
             x := '2020-01-07';
         END IF;
-        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric') THEN c.type ELSE 'unknown' END, x);
+        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric') THEN c.type ELSE 'unknown' END,
+            x);
     END LOOP;
     x := CASE oracle.pick('{op,op,op,in,between,is null,not null,distinct,coalesce,any}')
         WHEN 'op' THEN format('@.%I %s %s', c.name, oracle.pick('{=,=,=,<>,<,>=}'), a[1])
@@ -176,7 +186,8 @@ BEGIN
         WHEN 'coalesce' THEN format('coalesce(@.%I, %s) = %s', c.name, a[1], a[2])
         WHEN 'any' THEN format('@.%I = ANY (ARRAY[%s, %s])', c.name, a[1], a[2]) END;
     RETURN (x, x, false, NOT oracle.may_hide(v, c.name)
-        AND (c.role = 'other' OR (v.profile IS NULL AND ((c.role = 'id' AND v.k = 0) OR (c.role = 'sensitive' AND v.k < 2)))))::oracle.cond;
+        AND (c.role = 'other' OR (v.profile IS NULL
+            AND ((c.role = 'id' AND v.k = 0) OR (c.role = 'sensitive' AND v.k < 2)))))::oracle.cond;
 END
 $$;
 
@@ -212,9 +223,11 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION oracle.pair_atom(a oracle.col, a_alias text, b oracle.col, b_alias text) RETURNS oracle.cond LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.pair_atom(a oracle.col, a_alias text, b oracle.col, b_alias text) RETURNS oracle.cond
+    LANGUAGE plpgsql AS $$
 DECLARE
-    operator text := oracle.pick(CASE WHEN a.type LIKE 'timestamp%' OR b.type LIKE 'timestamp%' THEN '{=,~~^}' ELSE '{=,=,~~^,<=}' END::text[]);
+    operator text := oracle.pick(CASE WHEN a.type LIKE 'timestamp%' OR b.type LIKE 'timestamp%' THEN '{=,~~^}'
+        ELSE '{=,=,~~^,<=}' END::text[]);
     left_side text := format('%s.%I', a_alias, a.name);
     right_side text := format('%s.%I', b_alias, b.name);
 BEGIN
@@ -227,7 +240,8 @@ $$;
 
 CREATE FUNCTION oracle.any_column(view_name text, roles text[]) RETURNS oracle.col LANGUAGE plpgsql AS $$
 DECLARE
-    columns oracle.col[] := ARRAY(SELECT c FROM oracle.col c WHERE c.view = view_name AND c.role = ANY (roles) ORDER BY c.pos);
+    columns oracle.col[] := ARRAY(SELECT c FROM oracle.col c WHERE c.view = view_name AND c.role = ANY (roles)
+        ORDER BY c.pos);
 BEGIN
     RETURN CASE WHEN columns <> '{}' THEN columns[1 + oracle.random(cardinality(columns))] END;
 END
@@ -235,7 +249,8 @@ $$;
 
 CREATE FUNCTION oracle.atom(v oracle.view) RETURNS oracle.cond LANGUAGE plpgsql AS $$
 DECLARE
-    c oracle.col := oracle.any_column(v.name, ARRAY[oracle.pick('{quasi,quasi,quasi,other,other,other,sensitive,sensitive,id}')]);
+    c oracle.col := oracle.any_column(v.name,
+        ARRAY[oracle.pick('{quasi,quasi,quasi,other,other,other,sensitive,sensitive,id}')]);
     d oracle.col;
 BEGIN
     IF c.name IS NULL THEN
@@ -281,12 +296,14 @@ BEGIN
         EXIT WHEN a.k <> b.k AND a.k <> c.k AND b.k <> c.k;
     END LOOP;
     IF shape < 75 THEN
-        RETURN ARRAY[(format('(%s OR %s)', a.k, b.k), format('(%s OR %s)', a.o, b.o), a.quasi AND b.quasi, a.plain AND b.plain)::oracle.cond];
+        RETURN ARRAY[(format('(%s OR %s)', a.k, b.k), format('(%s OR %s)', a.o, b.o), a.quasi AND b.quasi,
+            a.plain AND b.plain)::oracle.cond];
     ELSIF shape < 83 THEN
         RETURN ARRAY[(format('(%s OR (%s AND %s))', a.k, b.k, c.k), format('(%s OR (%s AND %s))', a.o, b.o, c.o),
             a.quasi AND b.quasi AND c.quasi, a.plain AND b.plain AND c.plain)::oracle.cond];
     ELSIF shape < 92 THEN
-        RETURN ARRAY[(format('NOT (%s AND %s)', a.k, b.k), format('NOT (%s AND %s)', a.o, b.o), a.quasi AND b.quasi, a.plain AND b.plain)::oracle.cond];
+        RETURN ARRAY[(format('NOT (%s AND %s)', a.k, b.k), format('NOT (%s AND %s)', a.o, b.o), a.quasi AND b.quasi,
+            a.plain AND b.plain)::oracle.cond];
     END IF;
     -- NOT (a OR b) is two conditions.
     RETURN ARRAY[(format('NOT (%s OR %s)', a.k, b.k), 'NOT (' || a.o || ')', a.quasi, a.plain)::oracle.cond,
@@ -297,14 +314,15 @@ $$;
 -- Conditions on an A-view under an alias, in both versions.
 CREATE TYPE oracle.conditions AS (k text, o text, plain bool, witness bool);
 
-CREATE FUNCTION oracle.conditions_on(v oracle.view, alias text, how_many int) RETURNS oracle.conditions LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.conditions_on(v oracle.view, alias text, how_many int) RETURNS oracle.conditions
+    LANGUAGE plpgsql AS $$
 DECLARE
     conds oracle.cond[] := '{}';
     witness text;
     published text;
     result oracle.conditions;
 BEGIN
-    -- What people ask most: one value.
+    -- The most frequent kind of condition: one value.
     IF how_many > 0 AND oracle.chance(20) THEN
         conds := ARRAY[oracle.value_atom(v)];
         how_many := 0;
@@ -373,7 +391,8 @@ BEGIN
         d := oracle.conditions_on(v, 'u', oracle.random(2));
     ELSIF q.form LIKE '%by value' OR q.form = 'or join' THEN
         SELECT 's.b', 1, x.name, x.type, x.class, 'table', NULL, 1, NULL INTO other
-            FROM (VALUES ('w', 'text', 'text'), ('n', 'int', 'number'), ('d', 'date', 'date')) x (name, type, class) OFFSET oracle.random(3) LIMIT 1;
+            FROM (VALUES ('w', 'text', 'text'), ('n', 'int', 'number'), ('d', 'date', 'date')) x (name, type,
+                class) OFFSET oracle.random(3) LIMIT 1;
         join_on := oracle.pair_atom(quasi, 'v', other, 'b');
     ELSIF q.form = 'or of both' THEN
         -- PostgreSQL derives a condition on the view alone from these two.
@@ -388,31 +407,38 @@ BEGIN
         WHEN 'count' THEN 'SELECT count(*)::text FROM ⟨v⟩ v WHERE ⟨c⟩'
         WHEN 'whole row' THEN format('SELECT [v::text|(ROW(%s))::text] FROM ⟨v⟩ v WHERE ⟨c⟩',
             (SELECT string_agg(format('v.%I', name), ', ' ORDER BY pos) FROM oracle.col WHERE view = v.name))
-        WHEN 'group' THEN format('SELECT ROW(v.%1$I, count(*), min(v.oa))::text FROM ⟨v⟩ v WHERE ⟨c⟩ GROUP BY v.%1$I', quasi.name)
+        WHEN 'group' THEN format('SELECT ROW(v.%1$I, count(*), min(v.oa))::text FROM ⟨v⟩ v WHERE ⟨c⟩ GROUP BY v.%1$I',
+            quasi.name)
         WHEN 'limit' THEN format('SELECT x.r FROM (SELECT %s AS r FROM ⟨v⟩ v WHERE ⟨c⟩) x ORDER BY x.r COLLATE "C" LIMIT 7', shown)
         WHEN 'union' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ UNION ALL SELECT v.oa::text FROM ⟨v⟩ v WHERE v.oa = %s', shown, oracle.random(10))
         WHEN 'table' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON v.oa = b.x WHERE b.n < 9 AND ⟨c⟩', shown)
         WHEN 'table by value' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON ⟨j⟩ WHERE ⟨c⟩', shown)
         WHEN 'left' THEN format('SELECT %s || coalesce(b.x, -1) FROM ⟨v⟩ v LEFT JOIN s.b ON v.oa = b.x AND b.n < 9 WHERE ⟨c⟩', shown)
-        WHEN 'right' THEN format('SELECT coalesce(%s, ''none'') || b.x FROM s.b LEFT JOIN ⟨v⟩ v ON v.oa = b.x AND ⟨c⟩', shown)
+        WHEN 'right' THEN format('SELECT coalesce(%s, ''none'') || b.x FROM s.b LEFT JOIN ⟨v⟩ v ON v.oa = b.x AND ⟨c⟩',
+            shown)
         WHEN 'exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND EXISTS (SELECT FROM s.b WHERE b.x = v.oa AND b.n > 2)', shown)
         WHEN 'not exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND NOT EXISTS (SELECT FROM s.b WHERE b.x = v.oa AND b.n > 2)', shown)
         WHEN 'in' THEN format('SELECT %s FROM ⟨v⟩ v WHERE v.oa IN (SELECT x FROM s.b WHERE n > 2) AND ⟨c⟩', shown)
         WHEN 'of exists' THEN format('SELECT b.x::text FROM s.b WHERE %s EXISTS (SELECT FROM ⟨v⟩ v WHERE v.oa = b.x AND ⟨c⟩)', oracle.pick('{"",NOT}'))
         WHEN 'lateral' THEN format('SELECT l.r || b.x FROM s.b, LATERAL (SELECT %s AS r FROM ⟨v⟩ v WHERE v.oa = b.x AND ⟨c⟩ OFFSET 0) l', shown)
         WHEN 'lateral by value' THEN format('SELECT b.x::text || l.n FROM s.b, LATERAL (SELECT count(*) AS n FROM ⟨v⟩ v WHERE ⟨j⟩ AND ⟨c⟩) l')
-        WHEN 'initplan' THEN format('SELECT %s FROM ⟨v⟩ v WHERE v.oa = (SELECT min(x) FROM s.b WHERE n > 2) AND ⟨c⟩', shown)
+        WHEN 'initplan' THEN format('SELECT %s FROM ⟨v⟩ v WHERE v.oa = (SELECT min(x) FROM s.b WHERE n > 2) AND ⟨c⟩',
+            shown)
         WHEN 'or join' THEN format('SELECT %s || b.x FROM ⟨v⟩ v, s.b WHERE ((⟨j⟩ AND b.x < 3) OR (v.oa = b.x AND b.x > 6)) AND ⟨c⟩', shown)
         WHEN 'or of both' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON v.oa = b.x WHERE ((⟨j⟩ AND b.x < 4) OR (⟨i⟩ AND b.x > 6)) AND ⟨c⟩', shown)
-        WHEN 'over union' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ UNION ALL SELECT * FROM ⟨v⟩) v WHERE ⟨c⟩', shown)
-        WHEN 'subquery' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ v WHERE ⟨c⟩ OFFSET 0) v JOIN s.b ON v.oa = b.x', shown)
+        WHEN 'over union' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ UNION ALL SELECT * FROM ⟨v⟩) v WHERE ⟨c⟩',
+            shown)
+        WHEN 'subquery' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ v WHERE ⟨c⟩ OFFSET 0) v JOIN s.b ON v.oa = b.x',
+            shown)
         WHEN 'view' THEN format('SELECT %s || w.ob FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND v.ob = w.ob WHERE ⟨c⟩ AND ⟨d⟩', shown)
         WHEN 'view by value' THEN format('SELECT %s || w.%I::text FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND ⟨j⟩ WHERE ⟨c⟩ AND ⟨d⟩', shown, other.name)
         WHEN 'self' THEN format('SELECT %s || u.ob FROM ⟨v⟩ v JOIN ⟨v⟩ u ON v.oa = u.oa AND v.oc = u.oc WHERE ⟨c⟩ AND ⟨d⟩', shown) END;
     q.select_first := c.plain AND NOT c.witness AND v.stable AND v.block_size IS NULL;
     q.witness := c.witness;
-    q.k := replace(replace(replace(regexp_replace(text_, '\[([^|]*)\|.*?\](?= FROM)', '\1'), '⟨c⟩', c.k), '⟨d⟩', coalesce(d.k, '')), '⟨j⟩', coalesce(join_on.k, ''));
-    q.o := replace(replace(replace(regexp_replace(text_, '\[[^|]*\|(.*?)\](?= FROM)', '\1'), '⟨c⟩', c.o), '⟨d⟩', coalesce(d.o, '')), '⟨j⟩', coalesce(join_on.o, ''));
+    q.k := replace(replace(replace(regexp_replace(text_, '\[([^|]*)\|.*?\](?= FROM)', '\1'), '⟨c⟩', c.k), '⟨d⟩',
+        coalesce(d.k, '')), '⟨j⟩', coalesce(join_on.k, ''));
+    q.o := replace(replace(replace(regexp_replace(text_, '\[[^|]*\|(.*?)\](?= FROM)', '\1'), '⟨c⟩', c.o), '⟨d⟩',
+        coalesce(d.o, '')), '⟨j⟩', coalesce(join_on.o, ''));
     q.k := replace(replace(q.k, '⟨i⟩', coalesce(other_on.k, '')), '@.', 'v.');
     q.o := replace(replace(q.o, '⟨i⟩', coalesce(other_on.o, '')), '@.', 'v.');
     q.k := replace(replace(q.k, '⟨v⟩', 's.' || v.name), '⟨w⟩', 's.' || w.name);
@@ -438,7 +464,8 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION oracle.parameterized(query text, OUT statement text, OUT types text[], OUT arguments text[]) LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.parameterized(query text, OUT statement text, OUT types text[], OUT arguments text[])
+    LANGUAGE plpgsql AS $$
 DECLARE
     part text[];
 BEGIN

@@ -52,7 +52,8 @@ BEGIN
                 ELSE 'format(''%%s'', s.%1$I)' END || ' END', c.name)) x (form)
         WHERE c.view = v.name;
     DROP TABLE IF EXISTS oracle.source;
-    EXECUTE format('CREATE TABLE oracle.source AS SELECT (row_number() OVER ())::int AS rid_, s.* FROM (%s) s', v.known_source);
+    EXECUTE format('CREATE TABLE oracle.source AS SELECT (row_number() OVER ())::int AS rid_, s.* FROM (%s) s',
+        v.known_source);
     TRUNCATE oracle.line;
     EXECUTE format('INSERT INTO oracle.line (rid, ord, ids, zero, now, sensitive)
         SELECT s.rid_, %s, %s, ARRAY[%s]::text[], ''{}'', ARRAY[%s]::text[] FROM oracle.source s',
@@ -62,11 +63,13 @@ BEGIN
     FOR q IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role IN ('quasi', 'sensitive') LOOP
         IF q.role = 'quasi' THEN
             UPDATE oracle.line SET zero[q.nth] = m.level_zero
-                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw) FROM (SELECT DISTINCT l.zero[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
+                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw)
+                    FROM (SELECT DISTINCT l.zero[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
                 WHERE line.zero[q.nth] = m.raw AND m.raw <> m.level_zero;
         ELSE
             UPDATE oracle.line SET sensitive[q.nth] = m.level_zero
-                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw) FROM (SELECT DISTINCT l.sensitive[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
+                FROM (SELECT raw, oracle.level_zero(q.dgh, q.class, raw)
+                    FROM (SELECT DISTINCT l.sensitive[q.nth] AS raw FROM oracle.line l) x OFFSET 0) m
                 WHERE line.sensitive[q.nth] = m.raw AND m.raw <> m.level_zero;
         END IF;
     END LOOP;
@@ -133,7 +136,8 @@ CREATE TABLE oracle.whole (nth int, value text, share float8, place int, PRIMARY
 CREATE TABLE oracle.edge (nth int, value text, node text, length float8, PRIMARY KEY (nth, value, node));
 
 -- The nodes above a value and their levels; a node's level is that above its deepest leaf.
-CREATE FUNCTION oracle.way_up(h oracle.hierarchy, form text, OUT node text, OUT level int) RETURNS SETOF record LANGUAGE plpgsql AS $$
+CREATE FUNCTION oracle.way_up(h oracle.hierarchy, form text, OUT node text, OUT level int) RETURNS SETOF record
+    LANGUAGE plpgsql AS $$
 DECLARE
     start int := 0;
 BEGIN
@@ -142,11 +146,13 @@ BEGIN
     IF form IS NULL OR form = h.root THEN
         NULL;
     ELSIF h.kind = 'tree' THEN
-        RETURN QUERY SELECT n.node, n.height FROM oracle.ancestor a JOIN oracle.node n ON n.dgh = a.dgh AND n.node = a.ancestor
+        RETURN QUERY SELECT n.node, n.height FROM oracle.ancestor a JOIN oracle.node n ON n.dgh = a.dgh
+            AND n.node = a.ancestor
             WHERE a.dgh = h.name AND a.node = form AND n.depth > 0 AND n.height > 0;
     ELSE
         start := oracle.level_of(h, form);
-        RETURN QUERY SELECT oracle.generalize(h.name, form, up), start + up FROM generate_series(0, h.height - 1 - start) up
+        RETURN QUERY SELECT oracle.generalize(h.name, form, up), start + up
+            FROM generate_series(0, h.height - 1 - start) up
             WHERE start + up > 0;
     END IF;
     RETURN QUERY SELECT E'\003', h.height;
@@ -159,12 +165,14 @@ BEGIN
     DELETE FROM oracle.edge;
     INSERT INTO oracle.whole
         SELECT c.nth, oracle.key(x.form), count(*)::float8 / sum(count(*)) OVER (PARTITION BY c.nth),
-            row_number() OVER (PARTITION BY c.nth ORDER BY CASE WHEN c.class = 'number' AND c.dgh IS NULL THEN x.form::numeric END NULLS LAST)
+            row_number() OVER (PARTITION BY c.nth ORDER BY CASE WHEN c.class = 'number'
+                AND c.dgh IS NULL THEN x.form::numeric END NULLS LAST)
         FROM oracle.col c, oracle.line r, LATERAL (SELECT r.sensitive[c.nth]) x (form)
         WHERE c.view = v.name AND c.role = 'sensitive'
         GROUP BY c.nth, c.class, c.dgh, x.form;
     INSERT INTO oracle.edge
-        SELECT w.nth, w.value, u.node, (lead(u.level) OVER (PARTITION BY w.nth, w.value ORDER BY u.level) - u.level) / 2.0 / h.height
+        SELECT w.nth, w.value, u.node,
+            (lead(u.level) OVER (PARTITION BY w.nth, w.value ORDER BY u.level) - u.level) / 2.0 / h.height
         FROM oracle.whole w JOIN oracle.col c ON c.view = v.name AND c.role = 'sensitive' AND c.nth = w.nth
             JOIN oracle.hierarchy h ON h.name = c.dgh,
             LATERAL oracle.way_up(h, nullif(w.value, E'\001')) u;
@@ -194,12 +202,14 @@ BEGIN
     )
     SELECT CASE WHEN kind = 'equal' THEN (SELECT sum(abs(much)) / 2 FROM extra)
         ELSE (SELECT sum(x.moved) FROM
-            (SELECT abs(sum(much)) * max(e.length) AS moved FROM extra JOIN oracle.edge e ON e.nth = which AND e.value = extra.value
+            (SELECT abs(sum(much)) * max(e.length) AS moved FROM extra JOIN oracle.edge e ON e.nth = which
+                AND e.value = extra.value
              GROUP BY e.node) x) END);
 END
 $$;
 
-CREATE FUNCTION oracle.is_safe(v oracle.view, k int, people bigint, groups jsonb) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION oracle.is_safe(v oracle.view, k int, people bigint, groups jsonb) RETURNS bool
+    LANGUAGE plpgsql STABLE AS $$
 DECLARE
     c oracle.col;
     group_values text[];
@@ -216,7 +226,8 @@ BEGIN
         END IF;
         -- A billionth for sums that are not exact.
         IF v.t IS NOT NULL AND oracle.distance(c.nth,
-            CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical' WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END, group_values) > v.t + 1e-9 THEN
+            CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical' WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END,
+            group_values) > v.t + 1e-9 THEN
             RETURN false;
         END IF;
     END LOOP;
@@ -228,7 +239,8 @@ CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAG
     UPDATE oracle.line l SET done = true, step = s
         FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
               HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
-                                    CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive)) END)) safe
+                                    CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive))
+                                        END)) safe
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
 $$;
 
@@ -243,7 +255,8 @@ BEGIN
         which := v.steps[s];
         levels[which] := coalesce(levels[which], 0) + 1;
         UPDATE oracle.line l SET now[which] = p.form FROM oracle.path p
-            WHERE NOT l.done AND p.view = v.name AND p.nth = which AND p.level = levels[which] AND p.zero = oracle.key(l.zero[which]);
+            WHERE NOT l.done AND p.view = v.name AND p.nth = which AND p.level = levels[which]
+                AND p.zero = oracle.key(l.zero[which]);
         PERFORM oracle.publish_groups(v, s);
     END LOOP;
 END
@@ -269,7 +282,8 @@ END
 $$;
 
 -- Choices, straight from the definition: a row's choices are the strictest of those for the purpose and the recipient.
-CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void LANGUAGE plpgsql SET enable_hashjoin = on SET enable_seqscan = on AS $$
+CREATE FUNCTION oracle.apply_profile(v oracle.view) RETURNS void
+    LANGUAGE plpgsql SET enable_hashjoin = on SET enable_seqscan = on AS $$
 DECLARE
     l oracle.line;
     c oracle.col;
@@ -282,9 +296,12 @@ BEGIN
     CREATE UNIQUE INDEX IF NOT EXISTS source_rid ON oracle.source (rid_);
     FOR l IN SELECT * FROM oracle.line LOOP
         SELECT count(*) > 0 AS found, CASE WHEN bool_and(x.k IS NOT NULL AND x.k >= 0) THEN max(x.k) END AS k,
-                CASE WHEN bool_and(x.lvl IS NOT NULL AND x.lvl >= 0) THEN max(x.lvl) END AS lvl, bool_and(coalesce(x.ok1, false)) AS ok1,
-                bool_and(coalesce(x.ok2, false)) AS ok2, bool_and(coalesce(x.till >= current_date, false)) AS till INTO choice
-            FROM s.choices x, oracle.source s WHERE s.rid_ = l.rid AND x.who = s.oa AND x.purpose = 'care' AND x.recipient = 'ward';
+                CASE WHEN bool_and(x.lvl IS NOT NULL AND x.lvl >= 0) THEN max(x.lvl) END AS lvl,
+                bool_and(coalesce(x.ok1, false)) AS ok1,
+                bool_and(coalesce(x.ok2, false)) AS ok2,
+                bool_and(coalesce(x.till >= current_date, false)) AS till INTO choice
+            FROM s.choices x, oracle.source s WHERE s.rid_ = l.rid AND x.who = s.oa AND x.purpose = 'care'
+                AND x.recipient = 'ward';
         IF NOT choice.found THEN
             choice.lvl := 0;
         END IF;
@@ -293,7 +310,8 @@ BEGIN
                           WHERE NOT choice.found OR NOT CASE flag WHEN 'ok1' THEN choice.ok1 ELSE choice.ok2 END)
             || ARRAY(SELECT key FROM jsonb_each_text(coalesce(v.profile -> 'retain', '{}')) d (key, flag)
                      WHERE NOT choice.found OR NOT choice.till);
-        FOR c IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role = 'sensitive' AND v.profile ? 'sa_level' LOOP
+        FOR c IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role = 'sensitive'
+            AND v.profile ? 'sa_level' LOOP
             level := coalesce(choice.lvl, 1000);
             IF c.dgh IS NULL AND level > 0 THEN
                 l.sensitive[c.nth] := NULL;
@@ -329,7 +347,8 @@ BEGIN
             WHEN role = 'sensitive' AND dgh IS NOT NULL THEN format('AND NOT l.suppressed THEN l.sensitive[%s]', nth)
             WHEN role = 'sensitive' THEN format('AND NOT l.suppressed THEN s.%I', name)
             ELSE format('THEN s.%I', name) END, name), ', ' ORDER BY pos),
-        string_agg(format('CASE WHEN NOT %L = ANY (l.hidden) THEN l.zero[%s] END AS %I', name, nth, name), ', ' ORDER BY pos) FILTER (WHERE role = 'quasi')
+        string_agg(format('CASE WHEN NOT %L = ANY (l.hidden) THEN l.zero[%s] END AS %I', name, nth, name),
+            ', ' ORDER BY pos) FILTER (WHERE role = 'quasi')
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
     -- A row in no group is one of its own.
@@ -341,7 +360,8 @@ END
 $$;
 
 -- Values that hierarchies do not know, NULL among them.
-CREATE FUNCTION oracle.uncovered(v oracle.view) RETURNS TABLE ("column" text, value text, rows bigint) LANGUAGE sql AS $$
+CREATE FUNCTION oracle.uncovered(v oracle.view) RETURNS TABLE ("column" text, value text, rows bigint)
+    LANGUAGE sql AS $$
     SELECT c.name, x.form, count(*)
     FROM oracle.col c JOIN oracle.hierarchy h ON h.name = c.dgh, oracle.line l,
         LATERAL (SELECT CASE c.role WHEN 'quasi' THEN l.zero[c.nth] ELSE l.sensitive[c.nth] END) x (form)

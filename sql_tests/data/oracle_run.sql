@@ -5,7 +5,8 @@
 CREATE TABLE oracle.tally (topic text, what text, many int, PRIMARY KEY (topic, what));
 
 CREATE FUNCTION oracle.count(topic text, what text, many int DEFAULT 1) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO oracle.tally VALUES (topic, what, many) ON CONFLICT ON CONSTRAINT tally_pkey DO UPDATE SET many = tally.many + excluded.many
+    INSERT INTO oracle.tally VALUES (topic, what, many)
+        ON CONFLICT ON CONSTRAINT tally_pkey DO UPDATE SET many = tally.many + excluded.many
 $$;
 
 -- Where we are, for reproductions.
@@ -19,7 +20,8 @@ BEGIN
     PERFORM oracle.count('mismatches', what);
     RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% columns %\nsource: %\n%',
         what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.block_size, v.profile,
-        (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col WHERE view = v.name), v.source, details;
+        (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col
+            WHERE view = v.name), v.source, details;
 END
 $$;
 
@@ -85,8 +87,10 @@ CREATE FUNCTION oracle.check_plan(v oracle.view, q oracle.query) RETURNS void LA
 BEGIN
     PERFORM set_config('kanon.plan', 'select_first', false);
     IF oracle.plans_of(q.k, 'Select-then-Anonymize') > 0 THEN
-        PERFORM oracle.count('selected first', CASE WHEN q.witness THEN 'by witnesses' WHEN q.select_first THEN 'by what is shown as it is' ELSE 'by a join or subquery' END);
-    ELSIF q.select_first AND oracle.plans_of(q.k, 'Nothing') = 0 AND oracle.plans_of(q.k, 'Anonymize-then-Select') > 0 THEN
+        PERFORM oracle.count('selected first', CASE WHEN q.witness THEN 'by witnesses'
+            WHEN q.select_first THEN 'by what is shown as it is' ELSE 'by a join or subquery' END);
+    ELSIF q.select_first AND oracle.plans_of(q.k, 'Nothing') = 0
+        AND oracle.plans_of(q.k, 'Anonymize-then-Select') > 0 THEN
         PERFORM oracle.complain('select_first not used', v, oracle.written_out(q.k));
     END IF;
 END
@@ -104,22 +108,26 @@ BEGIN
     expected := oracle.rows_of(q.o, false);
     PERFORM oracle.count('all', 'queries');
     PERFORM oracle.count('form', q.form);
-    PERFORM oracle.count('conditions', CASE WHEN q.witness THEN 'ask for a witness' WHEN q.select_first THEN 'can be asked of the source first' ELSE 'are on published values' END);
+    PERFORM oracle.count('conditions', CASE WHEN q.witness THEN 'ask for a witness'
+        WHEN q.select_first THEN 'can be asked of the source first' ELSE 'are on published values' END);
     PERFORM oracle.count('answer', CASE WHEN cardinality(expected) = 0 THEN 'no rows' ELSE 'some rows' END);
     PERFORM oracle.count('constants', CASE WHEN parameters THEN 'parameters' ELSE 'written out' END);
     FOREACH plan IN ARRAY '{anonymize_first,select_first,auto,function}'::text[] LOOP
         -- The plain function knows no witnesses: conditions are evaluated outside.
-        CONTINUE WHEN plan = 'function' AND ((v.match = 'witness' AND oracle.groups(v)) OR (w.match = 'witness' AND oracle.groups(w)));
+        CONTINUE WHEN plan = 'function'
+            AND ((v.match = 'witness' AND oracle.groups(v)) OR (w.match = 'witness' AND oracle.groups(w)));
         PERFORM set_config('kanon.plan', plan, false);
         PERFORM oracle.count('compared', plan);
         BEGIN
             rows := oracle.rows_of(q.k, parameters);
             IF rows <> expected THEN
-                PERFORM oracle.complain('rows of plan ' || plan, v, format(E'query (parameters %s): %s\noracle: %s\n%s', parameters,
+                PERFORM oracle.complain('rows of plan ' || plan, v,
+                    format(E'query (parameters %s): %s\noracle: %s\n%s', parameters,
                     oracle.written_out(q.k), oracle.written_out(q.o), oracle.difference(rows, expected)));
             END IF;
         EXCEPTION WHEN OTHERS THEN
-            PERFORM oracle.complain('error in plan ' || plan, v, format(E'query (parameters %s): %s\n%s', parameters, oracle.written_out(q.k), SQLERRM));
+            PERFORM oracle.complain('error in plan ' || plan, v,
+                format(E'query (parameters %s): %s\n%s', parameters, oracle.written_out(q.k), SQLERRM));
         END;
     END LOOP;
     PERFORM oracle.check_plan(v, q);
@@ -127,30 +135,36 @@ BEGIN
 END
 $$;
 
--- The boxes of a view, each with what is the same in every spelling of its ends.
+-- The boxes of a view, each with a form that is the same in every spelling of its ends.
 CREATE FUNCTION oracle.check_boxes(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found text[] := ARRAY(SELECT ROW(g.box, g.parent, c.nth, oracle.key(g.lo), oracle.key(g.hi), g.open)::text
-        FROM kanon.cell_tree(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name AND c.name = g.column ORDER BY g.box);
-    wanted text[] := ARRAY(SELECT ROW(b.box, b.parent, b.nth, b.lo, b.hi, b.open)::text FROM oracle.box b WHERE b.view = v.name AND b.box > 0 ORDER BY b.box);
+        FROM kanon.cell_tree(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name AND c.name = g.column
+            ORDER BY g.box);
+    wanted text[] := ARRAY(SELECT ROW(b.box, b.parent, b.nth, b.lo, b.hi, b.open)::text FROM oracle.box b
+        WHERE b.view = v.name AND b.box > 0 ORDER BY b.box);
 BEGIN
-    PERFORM oracle.count('boxes', CASE WHEN cardinality(wanted) = 0 THEN 'no box' WHEN cardinality(wanted) <= 20 THEN 'up to 20' ELSE 'more' END);
+    PERFORM oracle.count('boxes', CASE WHEN cardinality(wanted) = 0 THEN 'no box'
+        WHEN cardinality(wanted) <= 20 THEN 'up to 20' ELSE 'more' END);
     IF found <> wanted THEN
         PERFORM oracle.complain('boxes', v, oracle.difference(found, wanted));
     END IF;
 END
 $$;
 
--- What is said about a view when it is new.
+-- The NOTICEs at the creation of a view.
 CREATE FUNCTION oracle.check_view(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     steps int[];
 BEGIN
     SELECT coalesce(array_agg(c.nth ORDER BY g.step), '{}') INTO steps
-        FROM kanon.generalization_sequence(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name AND c.name = g.column;
+        FROM kanon.generalization_sequence(('s.' || v.name)::regclass) g JOIN oracle.col c ON c.view = v.name
+            AND c.name = g.column;
     PERFORM oracle.count('all', 'views');
-    PERFORM oracle.count('views', format('k %s', CASE WHEN v.profile ? 'k' THEN 'of each row' WHEN v.k < 2 THEN v.k::text ELSE 'of 2 and more' END));
-    PERFORM oracle.count('profiles', what) FROM jsonb_object_keys(v.profile) p (what) WHERE what IN ('k', 'sa_level', 'disclose', 'retain');
+    PERFORM oracle.count('views', format('k %s', CASE WHEN v.profile ? 'k' THEN 'of each row'
+        WHEN v.k < 2 THEN v.k::text ELSE 'of 2 and more' END));
+    PERFORM oracle.count('profiles', what) FROM jsonb_object_keys(v.profile) p (what)
+        WHERE what IN ('k', 'sa_level', 'disclose', 'retain');
     PERFORM oracle.count('profiles', CASE WHEN EXISTS (SELECT FROM pg_index WHERE indrelid = to_regclass('s.choices'))
         THEN 'one row of choices' ELSE 'several rows of choices' END) FROM (SELECT 1) x WHERE v.profile IS NOT NULL;
     PERFORM oracle.count('views', 'match ' || v.match);
@@ -158,8 +172,10 @@ BEGIN
     PERFORM oracle.count('views', 'l') FROM (SELECT 1) x WHERE v.l IS NOT NULL;
     PERFORM oracle.count('views', 't') FROM (SELECT 1) x WHERE v.t IS NOT NULL;
     PERFORM oracle.count('views', 'block_size') FROM (SELECT 1) x WHERE v.block_size IS NOT NULL;
-    PERFORM oracle.count('hierarchies', coalesce(h.kind, 'none')) FROM oracle.col c LEFT JOIN oracle.hierarchy h ON h.name = c.dgh WHERE c.view = v.name AND c.role = 'quasi';
-    PERFORM oracle.count('distances', CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical' WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END)
+    PERFORM oracle.count('hierarchies', coalesce(h.kind, 'none')) FROM oracle.col c LEFT
+        JOIN oracle.hierarchy h ON h.name = c.dgh WHERE c.view = v.name AND c.role = 'quasi';
+    PERFORM oracle.count('distances', CASE WHEN c.dgh IS NOT NULL THEN 'hierarchical'
+        WHEN c.class = 'number' THEN 'ordered' ELSE 'equal' END)
         FROM oracle.col c WHERE c.view = v.name AND c.role = 'sensitive' AND v.t IS NOT NULL AND oracle.groups(v);
     IF steps <> v.steps THEN
         PERFORM oracle.complain('sequence', v, format('kanon %s, oracle %s', steps, v.steps));
@@ -168,7 +184,8 @@ BEGIN
     IF EXISTS (SELECT g.column::text, g.value, g.rows FROM kanon.uncovered(('s.' || v.name)::regclass) g
                EXCEPT ALL SELECT * FROM oracle.uncovered(v)) OR
         EXISTS (SELECT * FROM oracle.uncovered(v)
-                EXCEPT ALL SELECT g.column::text, g.value, g.rows FROM kanon.uncovered(('s.' || v.name)::regclass) g) THEN
+                EXCEPT ALL SELECT g.column::text, g.value,
+                g.rows FROM kanon.uncovered(('s.' || v.name)::regclass) g) THEN
         PERFORM oracle.complain('uncovered', v, format('kanon %s, oracle %s',
             (SELECT array_agg(g ORDER BY g::text) FROM kanon.uncovered(('s.' || v.name)::regclass) g),
             (SELECT array_agg(u ORDER BY u::text) FROM oracle.uncovered(v) u)));
@@ -182,9 +199,11 @@ DECLARE
 BEGIN
     -- Values that were not there before, some of them beyond all others.
     FOR c IN SELECT * FROM oracle.tcol WHERE role = 'quasi' ORDER BY pos LOOP
-        EXECUTE format(CASE WHEN c.type LIKE 'timestamp%%' THEN 'UPDATE s.t SET %1$I = %1$I + interval ''1 day'' WHERE oa = %2$s'
+        EXECUTE format(CASE WHEN c.type LIKE 'timestamp%%' THEN
+            'UPDATE s.t SET %1$I = %1$I + interval ''1 day'' WHERE oa = %2$s'
                             WHEN c.class IN ('number', 'date') THEN 'UPDATE s.t SET %1$I = %1$I + 1 WHERE oa = %2$s'
-                            WHEN c.type = 'text' AND c.name NOT IN ('un', 'ud') THEN 'UPDATE s.t SET %1$I = %1$I || ''1'' WHERE oa = %2$s'
+                            WHEN c.type = 'text' AND c.name NOT IN ('un',
+                                'ud') THEN 'UPDATE s.t SET %1$I = %1$I || ''1'' WHERE oa = %2$s'
                             ELSE 'SELECT' END, c.name, oracle.random(10));
     END LOOP;
     EXECUTE format('DELETE FROM s.t WHERE oa = %s', oracle.random(10));
@@ -208,7 +227,8 @@ $$;
 -- One set of tables and views, and queries on them.
 CREATE FUNCTION oracle.check_scenario(queries int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    rows int := CASE WHEN oracle.chance(7) THEN 1000 + oracle.random(1500) WHEN oracle.chance(4) THEN oracle.random(3) ELSE 20 + oracle.random(140) END;
+    rows int := CASE WHEN oracle.chance(7) THEN 1000 + oracle.random(1500) WHEN oracle.chance(4) THEN oracle.random(3)
+        ELSE 20 + oracle.random(140) END;
     changed bool := oracle.chance(30);
     v oracle.view;
     w oracle.view;
@@ -262,13 +282,14 @@ BEGIN
 END
 $$;
 
--- What was tried, one line per topic; and whether all of it agrees.
+-- The numbers of tried cases, one line per topic, and of mismatches.
 CREATE VIEW oracle.report AS
     SELECT topic, string_agg(format('%s %s', many, what), ', ' ORDER BY what COLLATE "C") AS counts
     FROM oracle.tally WHERE topic NOT IN ('mismatches', 'selected first') GROUP BY topic
     UNION ALL
     -- How often is the planner's business, and that of statistics.
-    SELECT 'selected first', string_agg(format('%s: %s', what, CASE WHEN many >= 5 THEN 'yes' ELSE 'hardly ever' END), ', ' ORDER BY what COLLATE "C")
+    SELECT 'selected first', string_agg(format('%s: %s', what, CASE WHEN many >= 5 THEN 'yes' ELSE 'hardly ever' END),
+        ', ' ORDER BY what COLLATE "C")
     FROM oracle.tally WHERE topic = 'selected first'
     UNION ALL
     SELECT 'mismatches', coalesce(string_agg(format('%s %s', many, what), ', ' ORDER BY what COLLATE "C"), '0')

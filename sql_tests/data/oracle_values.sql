@@ -125,7 +125,8 @@ BEGIN
         coalesce(lo.sort, hi.sort) IS NULL THEN
         RETURN NULL;
     END IF;
-    RETURN (coalesce(lo.sort, hi.sort), lo.lo, hi.lo, lo.sort IS NOT NULL AND part[1] = '[', hi.sort IS NOT NULL AND part[4] = ']')::oracle.span;
+    RETURN (coalesce(lo.sort, hi.sort), lo.lo, hi.lo, lo.sort IS NOT NULL AND part[1] = '[',
+        hi.sort IS NOT NULL AND part[4] = ']')::oracle.span;
 END
 $$;
 
@@ -191,7 +192,8 @@ BEGIN
         WHEN 'century' THEN year := year - year % 100; months := 1200;
     END CASE;
     day := make_date(year, month, 1);
-    RETURN '[' || to_char(day, 'YYYY-MM-DD') || ',' || to_char(day + make_interval(months => months), 'YYYY-MM-DD') || ')';
+    RETURN '[' || to_char(day, 'YYYY-MM-DD') || ',' || to_char(day + make_interval(months => months), 'YYYY-MM-DD')
+        || ')';
 END
 $$;
 
@@ -247,7 +249,7 @@ BEGIN
 END
 $$;
 
--- What a text stands for.
+-- The values that a text stands for.
 
 CREATE TYPE oracle.value AS (
     form text,
@@ -270,7 +272,8 @@ BEGIN
         END IF;
         RETURN (v.form, false, h.name, true, false, NULL)::oracle.value;
     END IF;
-    RETURN (v.form, v.form = h.root, h.name, EXISTS (SELECT FROM oracle.node n WHERE n.dgh = h.name AND n.node = v.form), false, NULL)::oracle.value;
+    RETURN (v.form, v.form = h.root, h.name,
+        EXISTS (SELECT FROM oracle.node n WHERE n.dgh = h.name AND n.node = v.form), false, NULL)::oracle.value;
 END
 $$;
 
@@ -381,7 +384,8 @@ BEGIN
     IF h.kind = 'prefix' THEN
         kept := rtrim(v.form, h.mask);
         IF wanted = 'n' AND kept ~ '^[0-9]*$' THEN
-            RETURN ('n', rpad(kept, h.length, '0')::numeric, rpad(kept, h.length, '9')::numeric, true, true)::oracle.span;
+            RETURN ('n', rpad(kept, h.length, '0')::numeric, rpad(kept, h.length, '9')::numeric, true,
+                true)::oracle.span;
         ELSIF kept <> v.form THEN
             RETURN NULL;
         END IF;

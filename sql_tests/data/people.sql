@@ -1,4 +1,4 @@
--- People, hierarchies for them, and who may do what: for the tests of A-views.  Roles are named after the test's database.
+-- People, hierarchies for them, and privileges: for the tests of A-views. Roles are named after the test's database.
 \set ECHO none
 SET client_min_messages = warning;
 SELECT current_database() || '_owner' AS owner, current_database() || '_analyst' AS analyst \gset
@@ -11,7 +11,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON kanon.dgh, kanon.dgh_edge TO :"owner";
 
 SET ROLE :"owner";
 CREATE TABLE person (name text, age integer, zip text, disease text, ward integer, note text);
--- Two rows for some; ages and diseases that are not known; one who is like nobody else.
+-- Two rows for some; ages and diseases that are not known; one person unlike all others.
 INSERT INTO person
 SELECT 'p' || i % 160, nullif(20 + i * 7 % 50, 20), lpad((i * 13 % 60)::text, 3, '0'),
 	nullif((ARRAY ['flu', 'hiv', 'cancer', 'ulcer', ''])[1 + i % 5], ''), i % 10, 'note ' || i
@@ -29,7 +29,8 @@ BEGIN
 	PERFORM kanon.create_anonymization_view('people', 'SELECT name, age, zip, disease, ward FROM person',
 		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
 	PERFORM kanon.create_anonymization_view('witnessed', 'SELECT name, age, zip, disease, ward FROM person',
-		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, match => 'witness');
+		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4,
+		match => 'witness');
 END
 $$;
 RESET ROLE;

@@ -8,7 +8,8 @@ BEGIN
 END
 $$;
 
--- next_random(): return the next number of the sequence, at least 0 and less than 1, with all 53 bits of a double. It is
+-- next_random(): return the next number of the sequence, at least 0 and less than 1, with all 53 bits of a double. It
+-- is
 -- taken from two steps of the "minimal standard" generator, Park and Miller's with the factor 48271.
 CREATE FUNCTION next_random() RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE

@@ -9,7 +9,7 @@ use Test::More;
 
 our @EXPORT = qw(psql psql_error command_ok);
 
-# psql DATABASE, SQL: what it prints, without headers; dies where it fails.
+# psql DATABASE, SQL: return its output, without headers; die if it fails.
 sub psql
 {
 	my ($database, $sql) = @_;
@@ -20,7 +20,7 @@ sub psql
 	return $out;
 }
 
-# psql_error DATABASE, SQL: what it complains about.
+# psql_error DATABASE, SQL: return its messages.
 sub psql_error
 {
 	my ($database, $sql) = @_;
@@ -29,7 +29,7 @@ sub psql_error
 	return $err;
 }
 
-# command_ok COMMAND, WHAT: it succeeds.
+# command_ok COMMAND, NAME: test that the command succeeds.
 sub command_ok
 {
 	my ($command, $what) = @_;

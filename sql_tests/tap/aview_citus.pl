@@ -1,5 +1,5 @@
-# An A-view over a table that Citus distributes over two workers shows what it shows over a local one, to whoever may read the view but
-# not the table. Skipped where Citus is not installed.
+# An A-view over a table that Citus distributes over two workers shows the rows that it shows over a local one, to a
+# role that may read the view but not the table. Skipped where Citus is not installed.
 use strict;
 use warnings;
 
@@ -10,7 +10,7 @@ use Test::More;
 chomp(my $libraries = `pg_config --pkglibdir`);
 plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
 
-# Analysts log in, here and by way of Citus, and may not set what the tests set for themselves.
+# Analysts log in, here and by way of Citus, and may not change the settings that the tests make.
 delete $ENV{PGOPTIONS};
 my @workers = map { PostgreSQL::Test::Cluster->new("worker$_") } 1, 2;
 my $main = PostgreSQL::Test::Cluster->new('main');
@@ -53,7 +53,7 @@ sub view
 	return;
 }
 
-# What an analyst is shown.
+# Return the rows that an analyst sees.
 sub ask
 {
 	my ($query, $settings) = @_;
@@ -111,7 +111,7 @@ my $explained = ask('EXPLAIN (VERBOSE) SELECT * FROM spread_0 WHERE ward = 3');
 like($explained, qr/Function Scan on kanon\.scan  \(cost=0\.00\.\.0\.00 rows=0 width=0\)/, 'EXPLAIN without numbers');
 refused('EXPLAIN ANALYZE SELECT * FROM spread_0', qr/the source of an anonymization view could not be read/, 'EXPLAIN ANALYZE');
 
-# What Citus asks the workers is not for the client to hear.
+# The client is not told the queries that Citus sends to the workers.
 my ($status, $out, $err) = $main->psql('postgres', 'SET client_min_messages = debug5; SET citus.log_remote_commands = on; SELECT count(*) FROM spread_0',
 	extra_params => [ '-U', 'kanon_analyst' ]);
 is($out, ask('SELECT count(*) FROM whole_0'), 'an answer with debugging messages');

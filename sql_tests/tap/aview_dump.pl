@@ -122,7 +122,7 @@ isnt($status, 0, 'it is no A-view there');
 like($err, qr/anonymization view/, 'and says so');
 is($out, '', 'and shows nothing');
 
-# Orphans: what is said about temporary views ends with the next view that is created.
+# Orphans: the definitions of temporary views end with the next view that is created.
 $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('pg_temp.temporary', 'SELECT 1 AS a', quasi_ids => '{\"a\": \"ages\"}', k => 2)");
 $node->command_ok([ 'pg_dump', '--file', "$dir/orphan.sql", 'hospital' ], 'dump with an orphan');
 $node->safe_psql('postgres', 'CREATE DATABASE orphan');

@@ -1,4 +1,4 @@
-# What the server says about a query besides EXPLAIN, to a client that asks for it: auto_explain and debug_print_*.
+# Messages of the server about a query besides EXPLAIN, to a client that asks for them: auto_explain and debug_print_*.
 # None of it may hold the numbers or conditions of the source.
 use strict;
 use warnings;
@@ -17,7 +17,7 @@ $node->append_conf('postgresql.conf', <<~'END');
 	auto_explain.log_nested_statements = on
 	END
 $node->start;
-# The tests speak of postgres, whoever runs them.
+# The tests use the role postgres, whichever role runs them.
 $node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
@@ -34,7 +34,7 @@ $node->safe_psql('postgres', <<~'END');
 	GRANT SELECT ON people TO kanon_analyst;
 	END
 
-# The messages that a role's query gets.  The library is loaded before: what loading says is no part of it.
+# The messages that a role's query gets. The library is loaded before: its messages are no part of them.
 sub messages
 {
 	my ($role, $settings, $query) = @_;
@@ -58,11 +58,11 @@ for my $plan (qw(anonymize_first select_first function))
 		# The raw values of Lonely: 4321 is 225 16 0 0, SECRET is 83 69 67 82 69 84.
 		unlike($said, qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/, "$plan: debug_print_plan shows no raw value: $query");
 		unlike($said, qr/SEQSCAN|INDEXSCAN|BITMAP/, "$plan: debug_print_plan shows no plan of the source");
-		# 1000 stands for any number, 5 is what PostgreSQL makes of a function's 1000 rows and a condition.
+		# 1000 stands for any number, 5 is PostgreSQL's estimate for a function's 1000 rows and a condition.
 		unlike($said, qr/plan_rows (?!0\b|1\b|5\b|1000\b)\d+/, "$plan: debug_print_plan shows no estimate");
 	}
 }
-# The other way round: whoever may read the source is told.
+# The other way round: a role that may read the source is told.
 like(messages('postgres', 'SET kanon.plan = select_first', 'SELECT * FROM people WHERE ward = 777'),
 	qr/Scan.* on person/, 'auto_explain explains the source to a superuser');
 unlike(messages('kanon_analyst', 'SET debug_print_parse = on; SET debug_print_rewritten = on; SET kanon.plan = select_first',

@@ -14,7 +14,7 @@ for my $node (@shards, $main)
 	$node->append_conf('postgresql.conf', 'fsync = off');
 	$node->append_conf('postgresql.conf', 'log_statement = all') if $node != $main;
 	$node->start;
-	# The tests speak of postgres, whoever runs them.
+	# The tests use the role postgres, whichever role runs them.
 	$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
 }
 plan skip_all => 'postgres_fdw is not installed'
@@ -94,7 +94,7 @@ sub rows_of
 	return $main->safe_psql('postgres', "SET ROLE kanon_analyst; SELECT v::text FROM $view v WHERE $where ORDER BY v::text COLLATE \"C\"");
 }
 
-# What the shards were asked since the last time.
+# Return the queries that the shards received since the last call.
 my %seen;
 sub statements
 {
@@ -195,7 +195,7 @@ sub peak
 SKIP:
 {
 	skip 'there is no /proc', 1 unless -e '/proc/self/status';
-	# The sanitizer keeps what was freed for a while, so as to see that nobody uses it.
+	# The sanitizer keeps freed memory for a while, to see that it is not used.
 	skip 'a watched server has memory of its own', 1 if $ENV{WATCH};
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('large_v', 'SELECT * FROM large',
 		quasi_ids => '{\"age\": null, \"zip\": null}', k => 5)");

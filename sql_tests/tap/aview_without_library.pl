@@ -13,7 +13,7 @@ $library .= '/kanon.so';
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
-# The tests speak of postgres, whoever runs them.
+# The tests use the role postgres, whichever role runs them.
 $node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
 my $dir = $node->data_dir . '/library';
 mkdir $dir;

@@ -1,8 +1,8 @@
-# doc/reference.md lists what the extension is made of: all of it, and nothing else.
+# doc/reference.md lists all objects of the extension, and nothing else.
 #
-# A row of a table there begins with a name in backquotes: a function with the names of its arguments (without parentheses
-# if they have none), or the kind of an object and its name, as in `table kanon.dgh`. Rows that are missing are printed as
-# they could be added.
+# A row of a table there begins with a name in backquotes: a function with the names of its arguments (without
+# parentheses if they have none), or the kind of an object and its name, as in `table kanon.dgh`. Rows that are missing
+# are printed as they could be added.
 use strict;
 use warnings FATAL => 'all';
 

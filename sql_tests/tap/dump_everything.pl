@@ -1,5 +1,5 @@
-# Everything there is in a cluster, roles and rights included, through each way that PostgreSQL has to bring it to another
-# one or to another version: the same answers, to the same people, and groups that go on being kept.
+# Everything there is in a cluster, roles and rights included, through each way that PostgreSQL has to bring it to
+# another one or to another version: the same answers, to the same people, and groups that go on being kept.
 use strict;
 use warnings FATAL => 'all';
 
@@ -80,7 +80,7 @@ SQL
 my @views = qw(people boxes chosen kept personal waiting visits joined upper);
 my @kept = qw(kept personal waiting visits);
 
-# What ROLE is shown by SQL, errors included.
+# Return the output of SQL that ROLE runs, errors included.
 sub ask
 {
 	my ($node, $database, $role, $sql) = @_;
@@ -89,7 +89,7 @@ sub ask
 	return "$role:\n$out\n$err\n";
 }
 
-# All that a database answers to everybody.
+# Return the answers of a database to all roles.
 sub answers
 {
 	my ($node, $database) = @_;
@@ -116,7 +116,7 @@ SELECT deptype, count(*) FROM pg_depend WHERE refclassid = 'pg_extension'::regcl
 SQL
 }
 
-# The groups go on: what the triggers do with new and lost rows is all that there is to do, and it keeps the promise.
+# The groups go on: the triggers bring new and lost rows in, refresh finds nothing more to do, and the promise holds.
 sub goes_on
 {
 	my ($node, $database, $how) = @_;

@@ -13,7 +13,7 @@ my $origin = 'kanon_tap_dump_origin';
 psql('postgres', "DROP DATABASE IF EXISTS $origin");
 psql('postgres', "CREATE DATABASE $origin TEMPLATE template0");
 
-# Ids and generations are well apart from each other and from what a new database starts with.
+# Ids and generations are well apart from each other and from those of a new database.
 psql($origin, <<'SQL');
 CREATE EXTENSION kanon;
 DO $$ BEGIN FOR i IN 1 .. 20 LOOP PERFORM kanon.create_dgh('x' || i); PERFORM kanon.drop_dgh('x' || i); END LOOP; END $$;
@@ -28,7 +28,7 @@ CREATE MATERIALIZED VIEW grouped AS SELECT kanon.generalize('age', i::text, 2) A
 CREATE INDEX ON published (x);
 SQL
 
-# What a database answers.
+# Return the answers of a database.
 sub answers
 {
 	my ($database) = @_;

@@ -20,7 +20,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
-# What a session that stays, with a warm cache, answers.
+# Return the answers of a session that stays, with a warm cache.
 sub answer
 {
 	my ($session, $query) = @_;
@@ -33,7 +33,7 @@ my $replica = $standby->background_psql('postgres');
 is(answer($reader, $question), 'first', 'a session on the primary');
 is(answer($replica, $question), 'first', 'a session on the standby');
 
-# Prepared: nobody sees it, not even who did it, until it is committed by somebody else.
+# Prepared: no session sees the change, not even the one that made it, until another session commits it.
 my $writer = $primary->background_psql('postgres');
 answer($writer, q{BEGIN; UPDATE kanon.dgh_edge SET parent = 'second' WHERE child = 'a'});
 is(answer($writer, $question), 'second', 'who changes it sees it');

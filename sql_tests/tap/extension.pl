@@ -46,7 +46,7 @@ psql($database, 'DROP EXTENSION kanon CASCADE; DROP TABLE t');
 is(catalogs(), $before, 'nothing is left');
 is(psql($database, q{SELECT count(*) FROM pg_namespace WHERE nspname = 'kanon'}), '0', 'not even the schema');
 
-# Made again, by version and only by those who may, where it belongs.
+# Created again by version, only by a role that may, and only in its schema.
 psql($database, "CREATE EXTENSION kanon VERSION '$version'");
 is(psql($database, q{SELECT kanon.create_dgh('d'); SELECT count(*) FROM kanon.dgh}), "\n1", 'it works again');
 like(psql_error($database, "ALTER EXTENSION kanon UPDATE TO 'none'"), qr/extension "kanon" has no update path/, 'no path to a version that is not there');

@@ -24,7 +24,7 @@ CREATE TABLE visit (id integer PRIMARY KEY, person integer REFERENCES person ON 
 CREATE TABLE bill (id integer PRIMARY KEY, visit integer REFERENCES visit);
 SQL
 
-# What is wrong with the groups, and whether they are those of the table.
+# Return the faults of the groups, and whether they hold the table's rows.
 my $broken = q{SELECT count(*) FROM (
 	SELECT g_id::text FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id GROUP BY g_id, g_size HAVING g_size <> count(m_group) OR g_size < 4
 	UNION ALL (SELECT p::text FROM person p EXCEPT SELECT ROW(c1, c2, c3, c4)::text FROM kanon.members_1)

@@ -1,5 +1,6 @@
-# Out of memory, out of disk, out of temporary files and out of time, in the middle of everything that takes long: an error
-# that says so, nothing half made or lost, and a server that goes on. Each statement gets more and more until it succeeds.
+# Out of memory, out of disk, out of temporary files and out of time, in the middle of everything that takes long: an
+# error that says so, nothing half made or lost, and a server that goes on. Each statement gets more and more until it
+# succeeds.
 use strict;
 use warnings FATAL => 'all';
 
@@ -12,7 +13,7 @@ my $rows = 4000;
 my $on_person = qq{'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}'};
 my $of_person = qq{'person', 'id', '{"age": null, "zip": "zips"}'};
 
-# What is tried: a statement, and what undoes it when it has succeeded.
+# The statements to try, each with one that undoes it when it has succeeded.
 my @statements = (
 	[ 'an A-view', qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5)}, 'DROP VIEW made' ],
 	[ 'a Mondrian A-view', qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5, algorithm => 'mondrian')}, 'DROP VIEW made' ],
@@ -63,7 +64,7 @@ sub try_script
 	return ($states[0] // '', $out =~ /^goes on$/m && $err !~ /connection|FATAL|PANIC/, $err);
 }
 
-# squeeze WHAT, STATES, AMOUNTS, HOW: each statement with each amount, until one is enough.
+# squeeze WHAT, STATES, AMOUNTS, HOW: try each statement with each amount, until one is enough.
 sub squeeze
 {
 	my ($what, $states, $amounts, $how, @tried) = @_;
@@ -104,7 +105,7 @@ $node->safe_psql('tried', $setup);
 squeeze('time', '57014', [ 1, 10, 100, 0 ], sub { "SET statement_timeout = $_[0];\n$_[1];\nROLLBACK;" },
 	grep { $_->[0] =~ /^(a materialized A-view|a refresh|writing|kja|publish_anatomy)$/ } @statements);
 
-# A lock that another session holds: at the first table read, and at what is written in the end.
+# A lock that another session holds: at the first table that is read, and at one that is written in the end.
 my $locked = sub {
 	my ($lock, $sql) = @_;
 	return "$sql;\nROLLBACK;" unless $lock;

@@ -1,4 +1,4 @@
-# The version has one home, kanon.control; what must repeat it elsewhere agrees with it.
+# The version has one home, kanon.control; files that repeat it agree with it.
 use strict;
 use warnings FATAL => 'all';
 
