@@ -55,6 +55,10 @@ CREATE FUNCTION worker_number(query text) RETURNS bigint
 CREATE FUNCTION worker_set(name text, value text) RETURNS void LANGUAGE sql AS $$
 	SELECT dblink_exec('worker', format('SET %I = %L', name, value))
 $$;
+-- The worker's memory, once its caches are filled.
+SELECT worker_number(format('SELECT count(*) FROM %I WHERE ward = 5', name)),
+	worker_number('SELECT count(*) FROM left_behind')
+FROM unnest('{people,blocks,kept}'::text[]) AS name;
 SELECT worker_number('SELECT sum(total_bytes) FROM pg_backend_memory_contexts') AS before \gset
 
 -- In the first pass over the source, before a row is handed out.

@@ -1,4 +1,4 @@
--- Attacks on materialized views: by an owner whose code should run as somebody else, and by an analyst whose functions
+-- Attacks on materialized views: by an owner whose code would run as another role, and by an analyst whose functions
 -- watch.
 SET client_min_messages = warning;
 DO $$
@@ -13,7 +13,7 @@ SET kanon.purpose = 'care';
 CREATE ROLE matview_mallory;
 CREATE SCHEMA mallory AUTHORIZATION matview_mallory;
 
--- 1. Operators of the owner's, in the profile's key: planned and run with her rights, whoever makes it happen.
+-- 1. Operators of the owner's, in the profile's key: planned and run with her rights, no matter which role causes it.
 CREATE TABLE public.seen_as (who name);
 GRANT INSERT ON seen_as TO PUBLIC;
 SET SESSION AUTHORIZATION matview_mallory;
@@ -38,7 +38,7 @@ SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}'
 -- Through the event trigger, which runs with the rights of kanon's owner.
 CREATE TABLE kid () INHERITS (person);
 RESET SESSION AUTHORIZATION;
--- Through whoever changes the table, or refreshes the view.
+-- Caused by a role that changes the table or refreshes the view.
 INSERT INTO mallory.person VALUES (101, 33);
 UPDATE mallory.choices SET k = 4;
 SELECT kanon.refresh('mallory.v') >= 0 AS refreshed;
@@ -70,7 +70,7 @@ RESET SESSION AUTHORIZATION;
 INSERT INTO mallory.armed VALUES (true);
 SELECT kanon.refresh('mallory.v') AS missed;
 SELECT message FROM mallory.heard;
--- Operators that may give another answer each time are not what triggers can follow.
+-- Operators that are not immutable are refused: triggers cannot follow them.
 SET SESSION AUTHORIZATION matview_mallory;
 CREATE OR REPLACE FUNCTION eq(who, int) RETURNS bool LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN true; END $$;
 SET client_min_messages = notice;
@@ -96,8 +96,8 @@ CREATE TABLE choices (id int, purpose text, k int, s bool, PRIMARY KEY (id, purp
 INSERT INTO choices SELECT i, 'care', 3, i % 2 = 0 FROM generate_series(1, 60) i;
 SELECT kanon.create_anonymization_view(name, 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
 	sensitive => '{"d": null}', materialized => name <> 'logical', preselect => 'hidden',
-	k => 3, profile => format('{"table": "choices", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "disclose": '
-		'{"%s": "s"}}', hides)::jsonb)
+	k => 3, profile => format('{"table": "choices", "key": {"id": "id"}, "k": "k", "purpose": "purpose", '
+		'"disclose": {"%s": "s"}}', hides)::jsonb)
 FROM (VALUES ('kept', 'ward'), ('kept_age', 'age'), ('logical', 'ward')) AS v (name, hides);
 CREATE ROLE matview_watcher;
 GRANT SELECT ON kept, kept_age, logical TO matview_watcher;
@@ -125,7 +125,7 @@ ORDER BY q.query, p.plan;
 RESET ROLE;
 DROP TABLE person, choices CASCADE;
 
--- 5. Of whom nothing may be seen nobody is a witness, whatever else is asked for.
+-- 5. A person with nothing to disclose is no witness, whatever else the query asks for.
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text);
 INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 13 % 100)::text, 3, '0'), 'd' || i % 4
 	FROM generate_series(1, 400) AS i;
@@ -142,7 +142,7 @@ UPDATE wish SET show_age = true;
 SELECT count(*) > 0 AS found FROM kept WHERE age = 7;
 DROP TABLE person, wish CASCADE;
 
--- 6. Groups that are smaller for one purpose, for people who ask for more for another.
+-- 6. Groups that are smaller for one purpose, for people who ask for a larger k for another purpose.
 CREATE TABLE person (id int PRIMARY KEY, age int);
 INSERT INTO person SELECT i, 20 + i FROM generate_series(1, 5) i;
 CREATE TABLE choices (id int, purpose text, k int, PRIMARY KEY (id, purpose));
@@ -180,7 +180,7 @@ REVOKE SELECT ON person FROM matview_holder;
 SELECT count(*) FROM holder.kept;
 SELECT kanon.groups('holder.kept');
 GRANT SELECT ON person TO matview_holder;
--- A trigger that is dropped is told by the audit, stands in nobody's way, and comes back with the next change of
+-- A trigger that is dropped is reported by the audit, blocks no statement, and comes back with the next change of
 -- tables.
 DO $$
 BEGIN
@@ -208,7 +208,8 @@ INSERT INTO beside.person_2 SELECT 100 + i, i FROM generate_series(1, 20) i;
 SELECT count(*) FROM kept;
 DROP TABLE person CASCADE;
 DROP SCHEMA beside;
--- 9. Identifiers of a domain that is never null; columns with names of ours; whoever was in a group stays in one.
+-- 9. Identifiers of a domain that is never null; columns named like the extension's own; a row that was in a group
+-- stays in one.
 CREATE DOMAIN key_type AS integer NOT NULL;
 CREATE TABLE person (id key_type PRIMARY KEY, age int);
 CREATE TABLE wish (id int PRIMARY KEY, k int);
