@@ -168,10 +168,10 @@ comparison_avlike(Comparison *comparison, const GenView *a, const GenView *b)
 }
 
 /*
- * Return true, and the result, for a number that is not whole beside an interval with
- * whole bounds: it lies inside or outside, never on a bound, and its floor decides.
- * Beside another such number it is the same or not.  Without this case, arithmetic on
- * numerics takes most of a scan.
+ * Compare a number that is not whole with an interval of whole bounds, or with another
+ * such number; return false if these are not the arguments.  The number lies inside or
+ * outside the interval, never on a bound, so that its floor decides.  Without this case,
+ * arithmetic on numerics takes most of a scan.
  */
 static bool
 fraction_avlike(Comparison *comparison, FunctionCallInfo fcinfo, bool *result)
@@ -207,8 +207,9 @@ nested_places(const GenPlace *a, const GenPlace *b)
 }
 
 /*
- * Return true, and the result of comparison_avlike(), for two nodes of one state of one
- * tree, which most scans and joins compare.
+ * Compare two nodes of one state of one tree, which are the arguments of most scans and
+ * joins; return false if these are not the arguments.  The result is that of
+ * comparison_avlike().
  */
 static inline bool
 places_avlike(FunctionCallInfo fcinfo, bool *result)
@@ -224,8 +225,8 @@ places_avlike(FunctionCallInfo fcinfo, bool *result)
 }
 
 /*
- * Return true, and the result of comparison_avlike(), for a constant whose place in the
- * hierarchy of the other value is known.
+ * Compare a constant whose place in the hierarchy of the other value is known; return
+ * false if it is not.  The result is that of comparison_avlike().
  */
 static inline bool
 shortcut_avlike(const Comparison *comparison, FunctionCallInfo fcinfo, bool *result)

@@ -336,7 +336,10 @@ comparison_reread(Comparison *comparison, int side, const GenView *label, bool n
 	return finding->value ? &finding->view : NULL;
 }
 
-/* Return true, and the numbers that a code stands for, if it consists of digits; a masked one may be any digit. */
+/*
+ * Find the numbers that a code of digits stands for, where a masked one may be any
+ * digit; return false for other codes.
+ */
 bool
 comparison_digits(const GenView *view, GenView *extent)
 {

@@ -61,7 +61,10 @@ computed_is_finite(const GenView *view)
 		   !(view->nhi && (numeric_is_nan(view->nhi) || numeric_is_inf(view->nhi)));
 }
 
-/* Return true, and an interval of numbers, or else of dates, if a value is one; a label may spell one. */
+/*
+ * Read a value as an interval of numbers, or of dates if numbers is false; return false
+ * if it is none.  A label may spell one.
+ */
 static bool
 computed_read(const GenView *value, bool numbers, GenView *result)
 {
@@ -81,9 +84,9 @@ computed_read(const GenView *value, bool numbers, GenView *result)
 }
 
 /*
- * Return the level of an interval: the level whose interval at the same start, as bucket
- * computes it, is the same; 0 for a single value, -1 for an interval that is not one of
- * the hierarchy's.
+ * Return the level of an interval: the level at which the bucket of its lower bound is
+ * the interval itself.  The level is 0 for a single value, and -1 for an interval that
+ * is not one of the hierarchy's.
  */
 static int
 computed_level(Dgh *dgh, const GenView *value, Datum (*bucket)(Dgh *, const GenView *, int))
@@ -140,7 +143,7 @@ number_bucket(Dgh *dgh, const GenView *value, int level)
 	return gen_numeric_interval(GEN_LOWER_INC, number, NUMERIC_CALL(numeric_add, number, width));
 }
 
-/* Return the number or interval that a value is, or a value that the hierarchy does not know. */
+/* Return the number or interval that a value spells, or a value that the hierarchy does not know. */
 static Datum
 interval_resolve(Dgh *dgh, const GenView *value)
 {
@@ -246,7 +249,7 @@ date_bucket(Dgh *dgh, const GenView *value, int level)
 	return gen_whole_interval(GEN_DATE, flags | upper_flags, lo, hi);
 }
 
-/* Return the date or interval that a value is, or a value that the hierarchy does not know. */
+/* Return the date or interval that a value spells, or a value that the hierarchy does not know. */
 static Datum
 date_resolve(Dgh *dgh, const GenView *value)
 {

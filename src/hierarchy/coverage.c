@@ -50,7 +50,10 @@ coverage_not_comparable(const GenView *view, const GenView *argument)
 					argument_len, coverage_argument, len, text)));
 }
 
-/* Return true, and an argument as an interval of numbers, or else of dates, if it is one or spells one. */
+/*
+ * Read an argument as an interval of numbers, or of dates if numbers is false; return
+ * false if it is none.  A label may spell one.
+ */
 static bool
 coverage_interval(Comparison *comparison, const Asked *asked, bool numbers, GenView *interval)
 {

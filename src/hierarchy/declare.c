@@ -126,7 +126,7 @@ declare_interval(HeapTuple row, TupleDesc desc, Dgh *dgh)
 	Datum *widths = declare_array(row, desc, Anum_dgh_widths, NUMERICOID, dgh, &count);
 
 	if (count >= DGH_MAX_HEIGHT)
-		declare_error(dgh, psprintf("%d widths are more than %d", count, DGH_MAX_HEIGHT - 1));
+		declare_error(dgh, psprintf("there are %d widths, more than %d", count, DGH_MAX_HEIGHT - 1));
 	dgh->origin = DatumGetNumericCopy(declare_column(row, desc, Anum_dgh_origin, dgh));
 	dgh->widths = palloc(count * sizeof(Numeric));
 	if (numeric_is_nan(dgh->origin) || numeric_is_inf(dgh->origin))

@@ -197,7 +197,7 @@ edges_check_hierarchy(const ChangedDgh *changed)
 	if (dgh_kind_of(changed->name) != DGH_TREE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("hierarchy \"%s\" is computed and takes no edges", changed->name)));
+				 errmsg("hierarchy \"%s\" is computed, so that no edges can be added", changed->name)));
 }
 
 /*

@@ -61,7 +61,7 @@ kanon_generalize(PG_FUNCTION_ARGS)
 	if (level < 0 || level > dgh->height)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("level %d is outside hierarchy \"%s\"", level, dgh->name),
+				 errmsg("level %d is out of range for hierarchy \"%s\"", level, dgh->name),
 				 errdetail("Its levels are 0 to %d.", dgh->height)));
 	if (!PG_ARGISNULL(1))
 		PG_RETURN_DATUM(dgh_climb(dgh, text_to_value(dgh, PG_GETARG_TEXT_PP(1)), level, &at_root));

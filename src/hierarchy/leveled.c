@@ -79,9 +79,9 @@ split_field(Import *import, const char *text, StringInfo field)
 		appendStringInfoChar(field, *text);
 	}
 	if (*text != QUOTE)
-		bad_line(import, "a quoted field does not end");
+		bad_line(import, "a quoted field is not terminated");
 	if (text[1] != SEPARATOR && text[1] != '\0')
-		bad_line(import, "a quoted field goes on after its closing quote");
+		bad_line(import, "text follows the closing quote of a field");
 	return text[1] ? text + 2 : NULL;
 }
 
@@ -197,7 +197,7 @@ import_line(Import *import, char *line)
 	if (import->blank)
 	{
 		import->line = import->blank;
-		bad_line(import, "the line is empty, but others follow");
+		bad_line(import, "the line is empty, but further lines follow");
 	}
 	old = MemoryContextSwitchTo(import->line_context);
 	import_fields(import, split_line(import, line));
@@ -455,7 +455,7 @@ kanon_export_dgh(PG_FUNCTION_ARGS)
 	if (dgh->tree == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("hierarchy \"%s\" is computed and has no list of leaves", dgh->name)));
+				 errmsg("hierarchy \"%s\" is computed, so that its leaves cannot be listed", dgh->name)));
 	kanon_materialize_expected(fcinfo);
 	dgh_pin(dgh, CurrentMemoryContext);
 	leaves = export_leaves(dgh);

@@ -58,8 +58,8 @@ mayhold_node(Comparison *comparison, const Side *side, Dgh **dgh)
 }
 
 /*
- * Return true, and the interval of the numbers, or else the dates, among the leaves
- * below a node, if there are any.
+ * Find the interval of the numbers among the leaves below a node, or of the dates if
+ * numbers is false; return false if there are none.
  */
 static bool
 node_interval(Dgh *dgh, int node, bool numbers, GenView *extent)
@@ -80,7 +80,7 @@ node_interval(Dgh *dgh, int node, bool numbers, GenView *extent)
 	return true;
 }
 
-/* Return true, and the interval of numbers, or else of dates, that a value can be read as, if there is one. */
+/* Read a value as an interval of numbers, or of dates if numbers is false; return false if it stands for none. */
 static bool
 interval_extent(Comparison *comparison, const Side *side, bool numbers, GenView *extent)
 {
@@ -136,7 +136,7 @@ interval_may_be_below(const GenView *a, const GenView *b, bool or_equal)
 	return (a->flags & GEN_LOWER_INC) && (b->flags & GEN_UPPER_INC);
 }
 
-/* Return true, and the texts that a value stands for, unless it is an interval. */
+/* Find the texts that a value stands for; return false for an interval. */
 static bool
 text_extent(Comparison *comparison, const Side *side, TextExtent *extent)
 {
@@ -207,7 +207,7 @@ text_may_be_below(Comparison *comparison, const TextExtent *a, const TextExtent 
 	return b->open && a->lo_len >= b->hi_len && memcmp(a->lo, b->hi, b->hi_len) == 0;
 }
 
-/* Return true, and the texts that both sides stand for, unless one is an interval. */
+/* Find the texts that both sides stand for; return false if one is an interval. */
 static bool
 text_extents(Comparison *comparison, const Side *a, const Side *b, TextExtent *text_a, TextExtent *text_b)
 {

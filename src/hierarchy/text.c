@@ -96,7 +96,7 @@ gen_number(const char *text)
 											   Int32GetDatum(-1)));
 }
 
-/* Return true, and the number, if a text is a number in any spelling that PostgreSQL knows.  Raises no errors. */
+/* Read a number in any spelling that PostgreSQL knows; return false if the text is none.  Raises no errors. */
 bool
 gen_parse_number(const char *text, int len, Numeric *result)
 {
@@ -154,9 +154,9 @@ may_have_zone(const char *text, int len)
 }
 
 /*
- * Return true, and the days since 2000-01-01, if a text is a date in any spelling that
- * PostgreSQL knows.  Raises no errors. *moment is set if there is a time of day other
- * than midnight: a moment of that date.
+ * Read a date in any spelling that PostgreSQL knows, as days since 2000-01-01; return
+ * false if the text is none.  Raises no errors.  A time of day other than midnight makes
+ * the date a moment of that day.
  */
 static bool
 parse_date(const char *text, int len, int64 *days, bool *moment)
@@ -186,7 +186,7 @@ parse_date(const char *text, int len, int64 *days, bool *moment)
 	return IS_VALID_DATE(*days);
 }
 
-/* Return true, and the days since 2000-01-01, if a text is a date in any spelling that PostgreSQL knows. */
+/* Read a date in any spelling that PostgreSQL knows; return false if the text is none. */
 bool
 gen_parse_date(const char *text, int len, int64 *days)
 {
@@ -243,7 +243,7 @@ looks_like_iso_date(const char *text, int len)
 	return year_end >= 4 && len >= year_end + 6 && text[year_end] == '-' && text[year_end + 3] == '-';
 }
 
-/* Read infinity, -infinity and NaN. */
+/* Read infinity, -infinity and NaN; return false for any other text. */
 static bool
 parse_special(const char *text, int len, int how, Bound *bound)
 {
@@ -263,7 +263,7 @@ parse_special(const char *text, int len, int how, Bound *bound)
 	return true;
 }
 
-/* Read a text as a number or a date, as the flags in how allow. */
+/* Read a number or a date, as the flags in how allow; return false if the text is none. */
 static bool
 parse_bound(const char *text, int len, int how, Bound *bound)
 {
@@ -316,9 +316,9 @@ interval_between(uint8 flags, const Bound *lo, const Bound *hi)
 }
 
 /*
- * Return true, and the value, if a text is an interval as PostgreSQL writes ranges:
- * [lo,hi), a bound missing where it is infinite.  Raise an error if it is one, but
- * empty, in strict reading.
+ * Read an interval as PostgreSQL writes ranges, [lo,hi), where a missing bound is
+ * infinite; return false if the text is none.  In strict reading an empty interval is an
+ * error.
  */
 static bool
 parse_interval(const char *text, int len, int how, Datum *result)
@@ -374,7 +374,7 @@ parse_interval(const char *text, int len, int how, Datum *result)
 	return true;
 }
 
-/* Return true, and the value, if a text is a single number or date. */
+/* Read a single number or date; return false if the text is none. */
 static bool
 parse_point(const char *text, int len, int how, Datum *result)
 {
@@ -414,7 +414,10 @@ gen_from_number(const char *text)
 	return gen_label(text, strlen(text), 0);
 }
 
-/* Return true, and the value, if a text of any spelling is a number or interval of numbers; or of dates. */
+/*
+ * Read a number or an interval of numbers in any spelling, or of dates if numbers is
+ * false; return false if the text is none.
+ */
 bool
 gen_reread(const char *text, int len, bool numbers, Datum *result)
 {

@@ -96,7 +96,7 @@ numeric_is_between(Numeric number, int64 least, int64 greatest)
 											NumericGetDatum(int64_to_numeric(greatest))));
 }
 
-/* Return true, and the number, if it is a whole one that an int64 can hold. */
+/* Convert a number to an int64; return false if it is not whole or too large. */
 static bool
 numeric_is_whole(Numeric number, int64 *result)
 {
@@ -110,7 +110,7 @@ numeric_is_whole(Numeric number, int64 *result)
 	return true;
 }
 
-/* Return true, and the greatest whole number that is not above a number, if an int64 can hold it. */
+/* Find the greatest whole number that is not above a number; return false if no int64 can hold it. */
 bool
 gen_floor(Numeric number, int64 *result)
 {
@@ -248,7 +248,10 @@ decimal_point(Datum value, Size *size)
 	return *size == 2 * (Size) half && memcmp(data, data + half, half) == 0 ? data : NULL;
 }
 
-/* Return true if both values are single numbers that are not whole; then *same is set if their bytes are equal. */
+/*
+ * Set *same if two single numbers that are not whole are equal; return false if one of
+ * the values is no such number.
+ */
 bool
 gen_decimal_points(Datum a, Datum b, bool *same)
 {
