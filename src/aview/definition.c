@@ -109,6 +109,16 @@ attribute(HeapTuple row, TupleDesc desc, int column, bool *isnull)
 	return heap_getattr(row, column, desc, isnull);
 }
 
+/* Read of a row of kanon.aview only which view it defines. */
+static void
+read_identity(AView *aview, HeapTuple row, TupleDesc desc)
+{
+	bool isnull;
+
+	aview->id = DatumGetInt32(attribute(row, desc, Anum_aview_id, &isnull));
+	aview->view = DatumGetObjectId(attribute(row, desc, Anum_aview_view, &isnull));
+}
+
 /* Read a row of kanon.aview. */
 static void
 read_aview(AView *aview, HeapTuple row, TupleDesc desc)
@@ -116,8 +126,7 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	bool isnull;
 	Datum value;
 
-	aview->id = DatumGetInt32(attribute(row, desc, Anum_aview_id, &isnull));
-	aview->view = DatumGetObjectId(attribute(row, desc, Anum_aview_view, &isnull));
+	read_identity(aview, row, desc);
 	value = attribute(row, desc, Anum_aview_k, &isnull);
 	aview->k = isnull ? -1 : DatumGetInt32(value);
 	value = attribute(row, desc, Anum_aview_l, &isnull);
@@ -399,7 +408,7 @@ aview_exists(int32 id)
 {
 	AView found = {0};
 
-	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, &found) > 0;
+	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_identity, &found) > 0;
 }
 
 /* Return the number of a view's definition, or 0 if it is no A-view. */
@@ -408,7 +417,7 @@ aview_id_of(Oid view)
 {
 	AView found = {0};
 
-	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_aview, &found);
+	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_identity, &found);
 	return found.id;
 }
 
@@ -449,9 +458,9 @@ announce_change(const TriggerData *trigger, HeapTuple row)
 	bool isnull;
 
 	if (RelationGetRelid(trigger->tg_relation) == kanon_relation(AVIEW_TABLE))
-		read_aview(&aview, row, desc);
+		read_identity(&aview, row, desc);
 	else
-		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_aview, &aview);
+		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_identity, &aview);
 	if (OidIsValid(aview.view) && TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		LockRelationOid(aview.view, AccessExclusiveLock);
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(aview.view)))
