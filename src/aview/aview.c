@@ -31,8 +31,9 @@ aview_check_not_materialized(const AView *aview)
 	if (aview->materialized)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("anonymization view \"%s\" is materialized, and its groups were made for what it says", get_rel_name(aview->view)),
-				 errhint("Drop it and create it anew, if earlier answers may be compared.")));
+				 errmsg("the definition of materialized anonymization view \"%s\" cannot be changed", get_rel_name(aview->view)),
+				 errdetail("Its stored groups were formed by this definition."),
+				 errhint("If earlier answers may be compared with new ones, drop the view and create it again.")));
 }
 
 /*

@@ -139,7 +139,7 @@ load_for(Oid view, AclMode needed)
 	return aview_load(id);
 }
 
-/* generalization_sequence(view), for whoever may query the view */
+/* Return the steps of a view: generalization_sequence(view), for roles that may query the view. */
 Datum
 kanon_generalization_sequence(PG_FUNCTION_ARGS)
 {

@@ -193,7 +193,7 @@ kanon_language_validator(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* What PostgreSQL calls for a function that nobody could create. */
+/* Refuse a function in the language kanon, which can only be used by DO: the call handler. */
 Datum
 kanon_language_call(PG_FUNCTION_ARGS)
 {

@@ -3,7 +3,7 @@
  *		The statements of DO LANGUAGE kanon: what the grammar makes of them.
  *
  * The language has three ways of reading a text.  Statements are words, numbers
- * and punctuation as in SQL.  Labels of hierarchies are whatever stands between
+ * and punctuation as in SQL.  Labels of hierarchies are the texts between
  * commas.  The query of an A-view is SQL, whose end PostgreSQL's own scanner
  * finds.  The grammar says which of them comes next.
  */

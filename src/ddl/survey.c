@@ -74,9 +74,9 @@ survey_row(void *arg, TupleTableSlot *slot)
 }
 
 /*
- * Reads the source as the view's owner, whoever asked for it: its functions and
- * those of its types are the owner's, and must not run with an administrator's
- * rights because he refreshes a sequence.
+ * Read the source as the view's owner, also where an administrator refreshes the
+ * sequence: the functions of the source and of its types are the owner's, and must
+ * not run with the administrator's rights.
  */
 static void
 run_survey(const AView *aview, List *columns, Survey *survey)

@@ -208,7 +208,7 @@ attack_row(Attack *attack, const UncertainRow *published, int position)
 	attack->others = 0;
 	if (isinf(attack->truth))
 	{
-		/* Nobody fits worse. */
+		/* All other people fit at least as well. */
 		attack->rank = attack->tree.nrows;
 		attack->others = INFINITY;
 	}

@@ -362,7 +362,7 @@ solve_spread(SpreadSum sum_of, void *whose, double least, double most, double sp
 			 errmsg("no spread was found between %g and %g", lo, hi)));
 }
 
-/* Looks at the rows once; the nodes closed so far stay closed for whoever looks closer. */
+/* Return the spread that the rings of distances give; nodes that it has closed stay closed for later calls. */
 static double
 spread_by_rings(NoiseCrowd *crowd, const RingsTarget *target)
 {

@@ -250,7 +250,7 @@ extend(Rings *rings, double reach)
 			rings->nodes[kept++] = rings->nodes[i];
 		}
 	}
-	/* Those that were closed just now move up. */
+	/* The nodes that were closed just now move up. */
 	memmove(rings->near + kept, rings->near + before, (rings->nclosed - before) * sizeof(double));
 	memmove(rings->rows + kept, rings->rows + before, (rings->nclosed - before) * sizeof(double));
 	memmove(rings->nodes + kept, rings->nodes + before, (rings->nclosed - before) * sizeof(int32));

@@ -5,7 +5,7 @@
  * Rows do not depend on each other, so that workers take them in small runs from
  * a common counter.  All that they read and write is one block of memory, the
  * task, in dynamic shared memory where there are workers; the process that was
- * asked takes part.  What is found for a row is the same whoever finds it.
+ * asked takes part.  The result for a row is the same in each process.
  */
 #include "base/kanon.h"
 
@@ -52,7 +52,7 @@ typedef struct UncertainTask
 	int ncolumns;
 	int nitems; /* rows to work on */
 	int results_per_item;
-	pg_atomic_uint32 next; /* item that nobody has taken yet */
+	pg_atomic_uint32 next; /* the first item that no process has taken */
 	Size size;
 	Size positions; /* int32 by item; TASK_MEASURE */
 	Size inputs;	/* doubles by item: k, or spreads by column */
@@ -296,7 +296,7 @@ count_workers(int nitems)
 
 typedef struct Team
 {
-	ParallelContext *parallel; /* null: nobody else */
+	ParallelContext *parallel; /* NULL: this process works alone */
 	UncertainTask *task;
 } Team;
 
