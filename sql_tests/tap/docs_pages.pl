@@ -57,7 +57,7 @@ sub run_page
 	my ($out, $err);
 
 	psql('postgres', "DROP DATABASE IF EXISTS $database");
-	psql('postgres', "CREATE DATABASE $database TEMPLATE template0");
+	psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 	psql($database, 'CREATE EXTENSION kanon') unless $sql =~ /^CREATE EXTENSION kanon;/m;
 	my $fine = IPC::Run::run([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $database ],
 		'<', \$sql, '>', \$out, '2>', \$err);

@@ -13,7 +13,7 @@ use Test::More;
 
 my $database = 'kanon_tap_docs_reference';
 psql('postgres', "DROP DATABASE IF EXISTS $database");
-psql('postgres', "CREATE DATABASE $database TEMPLATE template0");
+psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 psql($database, 'CREATE EXTENSION kanon');
 
 my %exists;

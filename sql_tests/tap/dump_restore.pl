@@ -11,7 +11,7 @@ use Test::More;
 my $dir = getcwd();
 my $origin = 'kanon_tap_dump_origin';
 psql('postgres', "DROP DATABASE IF EXISTS $origin");
-psql('postgres', "CREATE DATABASE $origin TEMPLATE template0");
+psql('postgres', "CREATE DATABASE $origin TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 
 # Ids and generations are well apart from each other and from those of a new database.
 psql($origin, <<'SQL');
@@ -61,7 +61,7 @@ foreach my $how (sort keys %restore)
 	my ($dump, $restore) = @{ $restore{$how} };
 	my $copy = "kanon_tap_dump_$how";
 	psql('postgres', "DROP DATABASE IF EXISTS $copy");
-	psql('postgres', "CREATE DATABASE $copy TEMPLATE template0");
+	psql('postgres', "CREATE DATABASE $copy TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 	command_ok($dump, "$how: dump");
 	command_ok([ @$restore, $copy ], "$how: restore");
 	is(answers($copy), $expected, "$how: the same answers");
@@ -88,7 +88,7 @@ sub dump_of
 	return join '', sort grep { !/^\\(un)?restrict/ } map { s/\t\d+$/\t-/r } <$file>;
 }
 psql('postgres', 'DROP DATABASE kanon_tap_dump_plain');
-psql('postgres', 'CREATE DATABASE kanon_tap_dump_plain TEMPLATE template0');
+psql('postgres', "CREATE DATABASE kanon_tap_dump_plain TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 command_ok([ 'pg_restore', '--exit-on-error', "$dir/custom.dump", '-d', 'kanon_tap_dump_plain' ], 'restored once more');
 is(dump_of('kanon_tap_dump_plain'), dump_of($origin), 'a dump of the restored database is like the first');
 

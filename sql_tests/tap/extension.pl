@@ -9,7 +9,7 @@ use Test::More;
 
 my $database = 'kanon_tap_extension';
 psql('postgres', "DROP DATABASE IF EXISTS $database");
-psql('postgres', "CREATE DATABASE $database TEMPLATE template0");
+psql('postgres', "CREATE DATABASE $database TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'");
 my $version = psql($database, q{SELECT default_version FROM pg_available_extensions WHERE name = 'kanon'});
 
 # How many rows each catalog has.
