@@ -163,13 +163,6 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_decode_datetime DecodeDateTime
 #endif
 
-/* Raise an error unless the roles that a query is checked as may read its relations. */
-#if PG_VERSION_NUM >= 160000
-#define kanon_check_permissions(query) ((void) ExecCheckPermissions((query)->rtable, (query)->rteperminfos, true))
-#else
-#define kanon_check_permissions(query) ((void) ExecCheckRTPerms((query)->rtable, true))
-#endif
-
 /* PostgreSQL 15 lets an extension have its prefix of settings to itself. */
 #if PG_VERSION_NUM >= 150000
 #define kanon_reserve_settings(prefix) MarkGUCPrefixReserved(prefix)
@@ -214,10 +207,23 @@ typedef struct RangeTblEntry KanonPermission;
 		} \
 		(planned)->permInfos = asked_; \
 	} while (0)
+/* Add a copy of a relation's entry in the query `from` to the range table of another query. */
+#define kanon_add_entry(query, from, rte) \
+	do \
+	{ \
+		RangeTblEntry *copy_ = copyObject(rte); \
+		if ((rte)->perminfoindex > 0) \
+		{ \
+			(query)->rteperminfos = lappend((query)->rteperminfos, copyObject(kanon_permission(from, rte))); \
+			copy_->perminfoindex = list_length((query)->rteperminfos); \
+		} \
+		(query)->rtable = lappend((query)->rtable, copy_); \
+	} while (0)
 #else
 #define kanon_permission(query, rte) (rte)
 #define kanon_ask_no_rights(query, rte) ((rte)->requiredPerms = 0)
 #define kanon_forget_no_rights(planned) ((void) 0)
+#define kanon_add_entry(query, from, rte) ((query)->rtable = lappend((query)->rtable, copyObject(rte)))
 #endif
 
 /*

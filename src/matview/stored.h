@@ -24,7 +24,10 @@ extern const char *stored_shown(const AView *aview);
 
 /* Raise an error unless the view's owner may still read the source, as the stored rows come from there. */
 extern void stored_check_rights(const AView *aview);
-/* Return the same view with its published rows as its source, after stored_check_rights(). */
+/*
+ * Return the same view with its published rows as its source.  Whenever such a source is read, the rights of
+ * the view's owner on the view's own source are checked.
+ */
 extern AView *stored_view(const AView *aview);
 
 /*

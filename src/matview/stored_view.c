@@ -12,7 +12,6 @@
 
 #include "matview/stored.h"
 
-#include "executor/executor.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
@@ -26,6 +25,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 #include "anonymize/region.h"
@@ -160,25 +160,20 @@ published_rows(const AView *aview)
 	return query;
 }
 
-/* Check the permissions of a query and all queries inside it. */
-static bool
-check_rights_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-	{
-		kanon_check_permissions((Query *) node);
-		return query_tree_walker((Query *) node, check_rights_walker, context, 0);
-	}
-	return expression_tree_walker(node, check_rights_walker, context);
-}
-
-/* Raise an error unless the view's owner may still read the source. */
+/*
+ * Raise an error unless the view's owner may still read the source: run a query that mentions it,
+ * so that hooks of the executor see the check as that of a query.
+ */
 void
 stored_check_rights(const AView *aview)
 {
-	(void) check_rights_walker((Node *) aview->source, NULL);
+	Query *query = makeNode(Query);
+
+	query->commandType = CMD_SELECT;
+	query->canSetTag = true;
+	query->jointree = makeFromExpr(NIL, NULL);
+	source_mention(aview, query);
+	source_end(source_start(aview, source_plan(aview, query, false, NULL), NULL, GetActiveSnapshot()));
 }
 
 /* Return a column of the rows that a source with a profile joins with choices. */
@@ -329,23 +324,14 @@ stored_columns(const AView *aview)
 	return columns;
 }
 
-/* Return the same view with its published rows as its source. */
-AView *
-stored_view(const AView *aview)
+/* Replace the source of a view by its published rows. */
+static void
+replace_source(const AView *aview, AView *stored)
 {
-	AView *stored = palloc(sizeof(AView));
-
-	Assert(aview->materialized);
-	stored_check_rights(aview);
-	*stored = *aview;
-	stored->rows = published_rows(aview);
-	stored->columns = stored_columns(aview);
-	stored->raw = aview->nsource;
-	stored->nsource = aview->nsource + aview->ncolumns + 1;
 	if (aview->profile == NULL)
 	{
 		stored->source = order_columns(aview, stored->rows);
-		return stored;
+		return;
 	}
 	stored->profile = palloc(sizeof(AViewProfile));
 	*stored->profile = *aview->profile;
@@ -355,6 +341,22 @@ stored_view(const AView *aview)
 		stored->source = count_shown(stored, stored->source);
 		stored->profile->shown = stored->nsource++;
 	}
+}
+
+/* Return the same view with its published rows as its source. */
+AView *
+stored_view(const AView *aview)
+{
+	AView *stored = palloc(sizeof(AView));
+
+	Assert(aview->materialized);
+	*stored = *aview;
+	stored->rows = published_rows(aview);
+	stored->columns = stored_columns(aview);
+	stored->raw = aview->nsource;
+	stored->nsource = aview->nsource + aview->ncolumns + 1;
+	replace_source(aview, stored);
+	source_mention(aview, stored->source);
 	return stored;
 }
 

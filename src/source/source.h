@@ -30,6 +30,11 @@
 extern Query *source_query(const AView *aview, List *columns, List *conditions, List *order_by);
 /* Return the fewest columns that a query over the source can read, for estimating what the source costs. */
 extern List *source_least(const AView *aview);
+/*
+ * Add the relations of the source to the range table of a query that does not read them, so that the
+ * rights of the view's owner on them are checked whenever the query runs, as those on a view are.
+ */
+extern void source_mention(const AView *aview, Query *query);
 /* Return a Var for a column of the source in such a query. */
 extern Var *source_column(const AView *aview, int column);
 /*

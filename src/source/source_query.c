@@ -38,6 +38,33 @@ source_entry(const AView *aview)
 	return rte;
 }
 
+/* Add the relations of a query, and of all queries inside it, to the range table of the query in the context. */
+static bool
+mention_walker(Node *node, void *context)
+{
+	ListCell *cell;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, mention_walker, context);
+	foreach (cell, ((Query *) node)->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, cell);
+
+		if (rte->rtekind == RTE_RELATION)
+			kanon_add_entry((Query *) context, (Query *) node, rte);
+	}
+	return query_tree_walker((Query *) node, mention_walker, context, 0);
+}
+
+/* Add the relations of the source to the range table of a query that does not read them. */
+void
+source_mention(const AView *aview, Query *query)
+{
+	(void) mention_walker((Node *) aview->source, query);
+}
+
 /* Return a clause that sorts by a column of the target list. */
 static SortGroupClause *
 sort_by(TargetEntry *entry)
