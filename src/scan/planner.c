@@ -140,13 +140,16 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 	aview_add_paths(root, rel, rti, aview);
 }
 
-/* Return the target list of the scan: the columns of the view, and its row as a whole where the query uses it. */
+/*
+ * Return the target list of the scan: the columns of the view, and its row as a whole where the query uses it.
+ * PostgreSQL may give the node another target list later, made of what the relation is asked for.
+ */
 static List *
-scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *tlist, List *clauses)
+scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *clauses)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	List *result = NIL;
-	List *vars = pull_var_clause((Node *) list_concat_copy(tlist, clauses),
+	List *vars = pull_var_clause((Node *) list_concat_copy(rel->reltarget->exprs, clauses),
 								 PVC_RECURSE_PLACEHOLDERS | PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
 	ListCell *cell;
 
@@ -210,7 +213,7 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->methods = &aview_scan_methods;
-	scan->custom_scan_tlist = scan_tlist(root, rel, aview, tlist, clauses);
+	scan->custom_scan_tlist = scan_tlist(root, rel, aview, clauses);
 	scan->custom_exprs = list_make4(conditions.post, conditions.witness, conditions.pre, parameters);
 	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(choice->plan), on_source, makeInteger(probes), asked);
 	return (Plan *) scan;
