@@ -40,9 +40,9 @@ typedef struct AViewRequest
 /* request.c */
 /* Raise an error for a request for a new view that cannot be fulfilled, as far as its columns need not be known. */
 extern void request_check(const AViewRequest *request);
-/* Raise an error for a bad value among those that a request has; match and algorithm may be NULL. */
+/* Raise an error for a bad value in a request; match and algorithm may be NULL. */
 extern void request_check_values(const AViewRequest *request);
-/* Raise an error if a request needs a sensitive column or an identifier that there is not. */
+/* Raise an error if a request needs a sensitive column or an identifier and has none. */
 extern void request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id);
 /* Return the request for each column of the source, or NULL; raise an error for a request that does not fit the column. */
 extern ColumnRequest **request_match_columns(const AViewRequest *request, TupleDesc desc);

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
-/* Append a request for a column to a list; it stands nowhere in a text. */
+/* Append a request for a column to a list; it has no position in a text. */
 static List *
 add_request(List *requests, char *name, char *dgh, ColumnRole role)
 {

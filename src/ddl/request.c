@@ -25,7 +25,7 @@ request_bad_argument(const char *name, const char *value, const char *rule)
 			 errmsg("%s is %s, but it must be %s", name, value, rule)));
 }
 
-/* Raise an error for what is not supported. */
+/* Raise an error for an argument that materialized views do not support. */
 static pg_noreturn void
 not_yet(const char *name)
 {
@@ -34,7 +34,7 @@ not_yet(const char *name)
 			 errmsg("anonymization views do not support %s yet", name)));
 }
 
-/* Raise an error for a bad value of what is asked for: see create.h. */
+/* Raise an error for a bad value in a request: see create.h. */
 void
 request_check_values(const AViewRequest *request)
 {

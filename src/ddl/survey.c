@@ -34,7 +34,7 @@ survey_value(Survey *survey, int column, int32 code)
 	survey->rows[column][code]++;
 }
 
-/* Room for the codes of one more row. */
+/* Return room for the codes of one more row. */
 static int32 *
 keep_row(Survey *survey)
 {

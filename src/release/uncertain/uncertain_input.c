@@ -1,7 +1,7 @@
 /*
  * uncertain_input.c
- *		What the functions of the uncertain model are given: sources, releases,
- *		arrays.
+ *		Reading the arguments of the functions of the uncertain model: sources,
+ *		releases, arrays.
  */
 #include "base/kanon.h"
 
@@ -63,7 +63,7 @@ uncertain_check_k(double k, int nrows, const char *id)
 			 id ? errdetail("It is that of the row with identifier \"%s\".", id) : 0));
 }
 
-/* What an error message calls an array. */
+/* Return the name of an array for an error message. */
 static const char *
 array_name(const char *name, int64 row)
 {
@@ -128,7 +128,7 @@ numeric_column(ReleaseSource *source, const char *name)
 	return column;
 }
 
-/* The rows of a source in the order of their identifiers: no result depends on how the heap has them. */
+/* Return the rows of a source in the order of their identifiers, so that no result depends on their order in the heap. */
 static int32 *
 order_by_id(ReleaseSource *source)
 {
@@ -150,7 +150,7 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 	return values;
 }
 
-/* Nulls have no place among numbers; the rows that have them are named. */
+/* Raise an error if a column has NULLs; it names the rows. */
 static void
 refuse_nulls(const Individuals *points, int column)
 {
@@ -394,7 +394,7 @@ fetch_rows(UncertainReader *reader)
 	return reader->nrows > 0;
 }
 
-/* The next row, or null after the last. */
+/* Return the next row, or NULL after the last. */
 UncertainRow *
 uncertain_next(UncertainReader *reader)
 {

@@ -1,6 +1,6 @@
 /*
  * uncertain_release.c
- *		kanon.uncertain: each row as a value and the spread of its noise.
+ *		kanon.uncertain: publishing each row as a value and the spread of its noise.
  */
 #include "base/kanon.h"
 
@@ -19,7 +19,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_uncertain);
 
-/* Each row's k: from its column, or where there is none or it is null, the one for all. */
+/* Return each row's k: from the column of k or, if there is none or it is NULL, the k of all rows. */
 static double *
 k_of_rows(const Individuals *points, double k)
 {
@@ -52,7 +52,7 @@ rows_are_equal(const Individuals *points, int a, int b)
 	return true;
 }
 
-/* A row whose k no spread can give it. */
+/* Raise an error for a row that no spread can give its k. */
 static void
 refuse_unreachable(const Individuals *points, const NoiseModel *model, double k, int row)
 {
@@ -100,7 +100,7 @@ put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *mod
 	}
 }
 
-/* uncertain(source, id, columns, k, model, local, k_column, seed) -> (id, z, spread) */
+/* Publish rows with noise: uncertain(source, id, columns, k, model, local, k_column, seed) -> (id, z, spread). */
 Datum
 kanon_uncertain(PG_FUNCTION_ARGS)
 {
