@@ -38,7 +38,7 @@ aview_check_not_materialized(const AView *aview)
 
 /*
  * Raise an error for a materialized view, where the caller computes from the rows of
- * the source: it has published the groups that it stores, not what follows from them.
+ * the source: the view has published its stored groups, not results of its source.
  */
 void
 aview_check_logical(const AView *aview)

@@ -59,8 +59,8 @@ read_choice(AView *aview, int column, const char *name)
 }
 
 /*
- * Replace the calls of current_purpose() and current_recipient() by their values: rows
- * that are read later in the same execution must be those that access was granted for.
+ * Replace the calls of current_purpose() and current_recipient() by their values: access
+ * was granted for these, also to rows that are read later in the same execution.
  */
 static Node *
 bind_mutator(Node *node, void *context)

@@ -172,7 +172,7 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 
 /*
  * Read a row of kanon.aview_step.  Steps that are missing have no column, here as -1,
- * as have those of columns that are no quasi-identifiers; complete_steps() removes them.
+ * as have steps of columns that are no quasi-identifiers; complete_steps() removes them.
  */
 static void
 read_step(AView *aview, HeapTuple row, TupleDesc desc)
@@ -265,7 +265,7 @@ not_an_aview(Relation view)
 			 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
 }
 
-/* List the columns of the source: those of the view, under the view's names, then those of the choices. */
+/* List the columns of the source: the columns of the view, under the view's names, then the columns of choices. */
 static void
 list_columns(AView *aview, TupleDesc desc)
 {

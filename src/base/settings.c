@@ -30,7 +30,7 @@ static const char *const value_settings[] = {
 	"TimeZone", "timezone_abbreviations", "transform_null_equals", "xmlbinary", "xmloption",
 };
 
-/* Extensions whose settings decide how, and not what, their code computes; kanon's own decide for the session. */
+/* Extensions with settings that affect how their code computes, and not its results; kanon's own are the session's. */
 static const char *const session_prefixes[] = {"kanon.", "citus."};
 
 typedef struct PinnedSetting

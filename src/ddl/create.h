@@ -2,8 +2,8 @@
  * create.h
  *		Requests for A-views, by function or by statement, and their fulfilment.
  */
-#ifndef KANON_AVIEW_CREATE_H
-#define KANON_AVIEW_CREATE_H
+#ifndef KANON_DDL_CREATE_H
+#define KANON_DDL_CREATE_H
 
 #include "access/tupdesc.h"
 #include "utils/array.h"

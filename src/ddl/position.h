@@ -6,8 +6,8 @@
  * text is often part of a longer one: a query inside the code of a DO statement,
  * which is itself a literal in the client's statement.
  */
-#ifndef KANON_AVIEW_POSITION_H
-#define KANON_AVIEW_POSITION_H
+#ifndef KANON_DDL_POSITION_H
+#define KANON_DDL_POSITION_H
 
 #include "compat.h"
 

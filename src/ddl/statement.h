@@ -7,8 +7,8 @@
  * commas.  The query of an A-view is SQL, whose end PostgreSQL's own scanner
  * finds.  The grammar says which of them comes next.
  */
-#ifndef KANON_AVIEW_STATEMENT_H
-#define KANON_AVIEW_STATEMENT_H
+#ifndef KANON_DDL_STATEMENT_H
+#define KANON_DDL_STATEMENT_H
 
 #include "ddl/create.h"
 #include "ddl/position.h"

@@ -95,7 +95,7 @@ typedef struct LinePlace
 	int64 lo;
 	int64 hi;
 	int number;	 /* of the value */
-	int64 reach; /* once ordered: the largest hi of the stretch whose middle this is */
+	int64 reach; /* once ordered: the largest hi of the stretch with this place in its middle */
 } LinePlace;
 
 struct Matches
@@ -115,7 +115,7 @@ struct Matches
 	int *ends;		   /* of each line, among places */
 
 	ValueType outer_type;
-	MemoryContext cache; /* holds what is known of outer values, which may be forgotten */
+	MemoryContext cache; /* holds the matches of outer values, which may be forgotten */
 	Interner *outer;	/* its records are OuterValues */
 };
 

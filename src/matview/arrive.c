@@ -366,7 +366,7 @@ survey_floors(Arrival *arrival, int *greatest, int64 *free)
 }
 
 /*
- * Form groups of new rows; and, where there is no group at all, of all rows, also those that
+ * Form groups of new rows; and, where there is no group at all, of all rows, also rows that
  * were published once.
  */
 static void

@@ -67,7 +67,7 @@ static List *pending = NIL;	  /* the changes of the running transaction, in the 
 static bool applying = false; /* groups are being brought up to date */
 static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
 
-/* The rows of a subtransaction are added to those of its parent if they are no more than this. */
+/* The rows of a subtransaction are added to its parent's rows if they are no more than this. */
 #define FEW_ROWS 1000
 
 /* Return the descriptor of pending rows. */
@@ -677,7 +677,7 @@ at_transaction_end(XactEvent event, void *arg)
 	serial = 0;
 }
 
-/* Add a subtransaction's changes to those of its parent. */
+/* Add a subtransaction's changes to its parent's changes. */
 static void
 hand_over(Pending *entry, Pending *parent)
 {

@@ -359,7 +359,7 @@ append_key(const ChoiceJoin *join, StringInfo text)
 }
 
 /*
- * Append the largest k that the row's owner asks for, whatever the purpose and the
+ * Append the largest k that the row's owner asks for, for any purpose and
  * recipient: -1 if one is missing or negative, NULL if there are no choices.
  */
 static void
@@ -429,7 +429,7 @@ check_kind(Relation table)
 				 errmsg("\"%s\" cannot be a profile table: it has no rows of choices", RelationGetRelationName(table))));
 }
 
-/* Raise an error if a column of the source has a name like those of the columns of choices. */
+/* Raise an error if a column of the source has a name like a column of choices. */
 static void
 check_names(TupleDesc desc)
 {

@@ -4,7 +4,7 @@
  *
  * If the view matches by cover, a row is in the answer if its published values satisfy the
  * condition.  If it matches by witness, the answer depends on the other members of the
- * row's group, too, so the view itself is queried; a row whose raw values satisfy the
+ * row's group, too, so the view itself is queried; a row with raw values that satisfy the
  * condition is its own witness, so the rows that are both answered and wanted need no
  * query.
  */

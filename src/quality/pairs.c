@@ -4,7 +4,7 @@
  *
  * A logical view is anonymized as a query reads it, and each published row is paired with
  * the source's row that it was made from.  The rows of a materialized view are read with
- * their stored raw values; those that wait for a group count as suppressed.
+ * their stored raw values; rows that wait for a group count as suppressed.
  */
 #include "base/kanon.h"
 

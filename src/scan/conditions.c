@@ -49,7 +49,7 @@ typedef struct Roles
 	Bitmapset *hidden_by_owner; /* columns that the data owner of a row may hide */
 } Roles;
 
-/* Return true if the owners of rows may hide a column, whatever its role. */
+/* Return true if the owners of rows may hide a column; any column may have such a choice. */
 static bool
 owner_hides(const AViewColumn *column)
 {
@@ -298,7 +298,7 @@ is_builtin_comparison(int rti, Oid opno, Oid function, List *args)
 }
 
 /*
- * Return true if a condition does not tell its author what it sees.  PostgreSQL may
+ * Return true if a condition does not reveal the values that it is evaluated on.  PostgreSQL may
  * evaluate it on rows that the source leaves out, where that is cheaper: before the
  * source's own WHERE, or below its joins.  A function that is not marked as
  * leakproof may put its arguments into a message; PostgreSQL's own comparisons with
@@ -657,7 +657,7 @@ typedef struct SourceTerms
 	List **parameters;
 } SourceTerms;
 
-/* Replace columns of the view by columns of the source, and what does not depend on its row by parameters. */
+/* Replace columns of the view by columns of the source, and expressions without such columns by parameters. */
 static Node *
 source_mutator(Node *node, void *context)
 {

@@ -28,7 +28,7 @@ extern void conditions_split(const AView *aview, int rti, List *clauses, List *d
 
 /*
  * Put conditions into the order that the planner has put the same clauses into since
- * they were split; what is to be checked first stays first.
+ * they were split; the conditions to be checked first stay first.
  */
 extern void conditions_sort(Conditions *conditions, List *clauses);
 

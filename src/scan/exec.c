@@ -150,7 +150,7 @@ evaluate_parameter(ExprState *expression, ExprContext *econtext, ParamExternData
 	param->value = datumCopy(param->value, typbyval, typlen);
 }
 
-/* Return the values of the parameters in the current memory context; those set by the running plan only if it runs. */
+/* Return the values of the parameters in the current memory context; a value set by the running plan only if it runs. */
 static ParamListInfo
 list_parameters(AViewScanState *state, bool running)
 {

@@ -111,7 +111,7 @@ typedef struct Asking
 	ParamPathInfo *param_info; /* the other relations that they need, or NULL */
 	double loops;			   /* how often the path will be run */
 	List *on_source;		   /* conditions in terms of the source */
-	Plan *selected;			   /* the plan for what they select from the source; NULL if there are none */
+	Plan *selected;			   /* the plan that selects from the source by them; NULL if there are none */
 	double rows;			   /* of the view */
 } Asking;
 
@@ -196,7 +196,7 @@ plan_selected(ViewPaths *paths, List *on_source)
 }
 
 /*
- * Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a
+ * Split clauses and plan the query of the source that they need.  Our estimate of rows replaces PostgreSQL's guess about a
  * function.
  */
 static void
@@ -346,7 +346,7 @@ has_set(List *sets, Relids set)
 	return false;
 }
 
-/* Return the sets of other relations whose rows could select rows of the view. */
+/* Return the sets of other relations with rows that could select rows of the view. */
 static List *
 joining_relations(ViewPaths *paths)
 {
@@ -418,7 +418,7 @@ add_join_paths(ViewPaths *paths)
 	}
 }
 
-/* Add all paths of the view in place of those of the function. */
+/* Replace the paths of the function by all paths of the view. */
 static void
 add_paths(ViewPaths *paths)
 {
@@ -465,7 +465,7 @@ hide_estimates(ViewPaths *paths)
 	}
 }
 
-/* Replace the paths of a relation by those of an A-view. */
+/* Replace the paths of a relation by the paths of an A-view. */
 void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 {

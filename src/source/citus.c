@@ -24,7 +24,7 @@ citus_is_here(void)
 
 /*
  * Return true if Citus has planned a query.  Citus plans the whole of a query that names
- * one of its tables; what remains to be done here stands above its node.
+ * one of its tables; the nodes that run on this server stand above its node.
  */
 static bool
 is_read_elsewhere(const Plan *plan)

@@ -17,7 +17,7 @@
 
 /*
  * Rewrite and plan a query made by source_query().  The stored source was analyzed when
- * the view was created; locks on what it mentions are taken here, and views and row
+ * the view was created; locks on its relations are taken here, and views and row
  * security are expanded, as for any stored query.
  */
 static PlannedStmt *

@@ -32,8 +32,8 @@ reads_other_tables(Oid table)
 }
 
 /*
- * Find anything whose rows may depend on when, or in which order, it runs.  Sets the
- * context, a bool, if a table is found that may read others.
+ * Find a part of a query with rows that may depend on when, or in which order, it runs.
+ * Set the context, a bool, if a table is found that may read others.
  */
 static bool
 unstable_walker(Node *node, void *context)
