@@ -138,7 +138,7 @@ static Node *
 start_of_day(int64 days, bool zoned)
 {
 	DateADT day = IS_VALID_DATE(days) ? days : days < 0 ? DATEVAL_NOBEGIN
-													   : DATEVAL_NOEND;
+														: DATEVAL_NOEND;
 	int overflow;
 	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow)
 							: date2timestamp_opt_overflow(day, &overflow);

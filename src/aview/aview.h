@@ -86,9 +86,9 @@ typedef struct AView
 	int l;				   /* 0: not asked for */
 	double t;			   /* 0: not asked for */
 	MatchMode match;
-	bool preselects_hidden; /* conditions on values that some rows hide may go to the source for every analyst */
+	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
-	bool keeps_order;		/* rows come in the source's order, not shuffled */
+	bool keeps_order;		  /* rows come in the source's order, not shuffled */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */

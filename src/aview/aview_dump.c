@@ -25,8 +25,8 @@ dump_policy(StringInfo text, const AView *aview)
 					 aview->match == MATCH_WITNESS ? "witness" : "cover",
 					 aview->algorithm == ALGORITHM_MONDRIAN ? "mondrian" : "datafly", aview->block_size);
 	if (aview->materialized)
-		appendStringInfo(text, "  materialized, kept by %s, chain \"%s\"\n", aview->by_triggers ? "triggers" : "refresh",
-						 aview->chain ? aview->chain : "");
+		appendStringInfo(text, "  materialized, kept by %s, chain \"%s\"\n",
+						 aview->by_triggers ? "triggers" : "refresh", aview->chain ? aview->chain : "");
 }
 
 /* Append a column of the source. */
@@ -40,9 +40,11 @@ dump_column(StringInfo text, const AView *aview, int number)
 	if (number < aview->ncolumns)
 		appendStringInfo(text, ", %s%s", role_names[column->role], column->generalized ? ", generalized" : "");
 	if (column->dgh)
-		appendStringInfo(text, ", hierarchy \"%s\" %d generation %d", column->dgh_name, column->dgh->id, column->dgh->generation);
+		appendStringInfo(text, ", hierarchy \"%s\" %d generation %d", column->dgh_name, column->dgh->id,
+						 column->dgh->generation);
 	if (column->disclose >= 0 || column->retain >= 0 || column->level >= 0)
-		appendStringInfo(text, ", choices disclose %d retain %d level %d", column->disclose, column->retain, column->level);
+		appendStringInfo(text, ", choices disclose %d retain %d level %d", column->disclose, column->retain,
+						 column->level);
 	appendStringInfoChar(text, '\n');
 }
 
@@ -52,7 +54,8 @@ dump_steps(StringInfo text, const AView *aview)
 {
 	appendStringInfoString(text, "  steps");
 	for (int i = 0; i < aview->nsteps; i++)
-		appendStringInfo(text, " %s:%d", aview->columns[aview->quasi[aview->steps[i].column]].name, aview->steps[i].level);
+		appendStringInfo(text, " %s:%d", aview->columns[aview->quasi[aview->steps[i].column]].name,
+						 aview->steps[i].level);
 	appendStringInfoChar(text, '\n');
 }
 

@@ -21,7 +21,10 @@
 
 typedef struct PinnedSettings PinnedSettings;
 
-/* Return the session's settings to be stored; the names in `session`, or NULL, are to follow the session of each reader. */
+/*
+ * Return the session's settings to be stored; the names in `session`, or NULL, are to
+ * follow the session of each reader.
+ */
 extern ArrayType *settings_collect(ArrayType *session);
 
 /* Read stored settings; the result belongs to the current memory context. */

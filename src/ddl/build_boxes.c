@@ -309,7 +309,8 @@ make_array(Datum *values, bool *nulls, int count, Oid type)
 	int lower = 1;
 
 	get_typlenbyvalalign(type, &len, &byval, &align);
-	return PointerGetDatum(construct_md_array(values, nulls, count > 0 ? 1 : 0, &count, &lower, type, len, byval, align));
+	return PointerGetDatum(
+		construct_md_array(values, nulls, count > 0 ? 1 : 0, &count, &lower, type, len, byval, align));
 }
 
 static void
@@ -342,7 +343,7 @@ store_boxes(const TreeBuild *build)
 		values[i] = make_array(columns[i], nulls[i], count, elements[i]);
 	kanon_execute("DELETE FROM kanon.aview_tree WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
 	kanon_execute("INSERT INTO kanon.aview_tree (aview, parent, attnum, lo, hi, open) VALUES ($1, $2, $3, $4, $5, $6)",
-						   Natts_aview_tree, types, values, NULL);
+				  Natts_aview_tree, types, values, NULL);
 }
 
 /* Build the tree and store it in place of the old one: see recoding.h. */

@@ -44,7 +44,10 @@ extern void request_check(const AViewRequest *request);
 extern void request_check_values(const AViewRequest *request);
 /* Raise an error if a request needs a sensitive column or an identifier and has none. */
 extern void request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id);
-/* Return the request for each column of the source, or NULL; raise an error for a request that does not fit the column. */
+/*
+ * Return the request for each column of the source, or NULL; raise an error for a
+ * request that does not fit the column.
+ */
 extern ColumnRequest **request_match_columns(const AViewRequest *request, TupleDesc desc);
 extern pg_noreturn void request_bad_argument(const char *name, const char *value, const char *rule);
 

@@ -12,7 +12,10 @@
 
 #include "ddl/position.h"
 
-/* Return the source query if it is one SELECT, as in CREATE VIEW, and set the byte at which it begins; else raise an error. */
+/*
+ * Return the source query if it is one SELECT, as in CREATE VIEW, and set the byte at
+ * which it begins; else raise an error.
+ */
 static char *
 check_query(const char *query, int *start)
 {

@@ -66,7 +66,10 @@ missing_column(const char *argument, const char *role)
 			 errmsg("%s needs %s", argument, role)));
 }
 
-/* Raise an error if l, t or block_size would silently guarantee nothing, for want of the columns that they are about. */
+/*
+ * Raise an error if l, t or block_size would silently guarantee nothing, for want of the
+ * columns that they are about.
+ */
 void
 request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id)
 {
@@ -90,7 +93,10 @@ asks_for(const AViewRequest *request, ColumnRole role)
 	return false;
 }
 
-/* Raise an error if a view cannot be materialized.  Groups are stored for good: there must be some, and rows must be told apart. */
+/*
+ * Raise an error if a view cannot be materialized.  Groups are stored for good: there
+ * must be some, and rows must be told apart.
+ */
 static void
 check_materialized(const AViewRequest *request)
 {
@@ -150,8 +156,8 @@ check_hierarchy_type(const ColumnRequest *column, Oid type)
 	if ((kind == DGH_DATE && never_date) || (kind == DGH_INTERVAL && never_number))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name, format_type_be(type),
-						column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
+				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name,
+						format_type_be(type), column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
 				 errdetail("It would know none of the values: they could be shown only as they are or as everything.")));
 }
 
@@ -161,12 +167,14 @@ check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
 {
 	if (column->dgh)
 		check_hierarchy_type(column, type);
-	if (column->role == ROLE_ID && request->has_block_size && !OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+	if (column->role == ROLE_ID && request->has_block_size &&
+		!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("identifier \"%s\" is of type %s, which has no order", column->name, format_type_be(type)),
 				 errdetail("With block_size, rows are divided in the order of their identifiers.")));
-	if (column->role == ROLE_QUASI && (type_is_array(type) || type_is_rowtype(type) || get_typtype(type) == TYPTYPE_PSEUDO))
+	if (column->role == ROLE_QUASI &&
+		(type_is_array(type) || type_is_rowtype(type) || get_typtype(type) == TYPTYPE_PSEUDO))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("quasi-identifier \"%s\" is of type %s, which has no single values to generalize", column->name,

@@ -103,7 +103,7 @@ store_sequence(AView *aview)
 		values[2] = Int16GetDatum(aview->quasi[column] + 1);
 		values[3] = Int32GetDatum(++level[column]);
 		kanon_execute("INSERT INTO kanon.aview_step (aview, step, attnum, level) VALUES ($1, $2, $3, $4)",
-							   4, types, values, NULL);
+					  4, types, values, NULL);
 	}
 }
 

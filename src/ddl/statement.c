@@ -91,7 +91,8 @@ static void
 insert_edges(const Statement *statement)
 {
 	Oid types[3] = {TEXTOID, TEXTARRAYOID, TEXTARRAYOID};
-	Datum values[3] = {CStringGetTextDatum(statement->name), label_array(statement->labels, 0), label_array(statement->labels, 1)};
+	Datum values[3] = {CStringGetTextDatum(statement->name), label_array(statement->labels, 0),
+					   label_array(statement->labels, 1)};
 
 	/* A clearer error than that of the foreign key. */
 	(void) dgh_kind_of(statement->name);

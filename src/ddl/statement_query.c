@@ -51,7 +51,8 @@ word_length(const char *token)
 {
 	int length = 0;
 
-	while (IS_HIGHBIT_SET(token[length]) || isalnum((unsigned char) token[length]) || token[length] == '_' || token[length] == '$')
+	while (IS_HIGHBIT_SET(token[length]) || isalnum((unsigned char) token[length]) || token[length] == '_' ||
+		   token[length] == '$')
 		length++;
 	return length;
 }
@@ -148,7 +149,10 @@ find_end(QueryScan *scan, int *first)
 	return location;
 }
 
-/* Return the end of the query that follows start, and set *first to its beginning; there is no query if both are equal. */
+/*
+ * Return the end of the query that follows start, and set *first to its beginning; there
+ * is no query if both are equal.
+ */
 int
 statement_query_end(const ErrorText *text, int start, int *first)
 {

@@ -212,7 +212,8 @@ append_class(MatchList *list, int number, int *room)
 	if (list->count == *room)
 	{
 		*room = *room ? *room * 2 : 4;
-		list->values = list->values ? repalloc_huge(list->values, (Size) *room * sizeof(int)) : palloc(*room * sizeof(int));
+		list->values = list->values ? repalloc_huge(list->values, (Size) *room * sizeof(int))
+									: palloc(*room * sizeof(int));
 	}
 	list->values[list->count++] = number;
 }

@@ -51,7 +51,7 @@ typedef struct AvlikeJoinState
 	MemoryContext all_outer;
 	Tuplestorestate *kept;
 	TupleTableSlot *kept_slot;
-	uint8 *found; /* a bit per outer row: 1 if it has a partner */
+	uint8 *found;	 /* a bit per outer row: 1 if it has a partner */
 	Size found_size; /* in bytes */
 
 	/* The present outer row. */

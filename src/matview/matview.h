@@ -38,7 +38,10 @@ extern void matview_init(void);
 
 /* Create and fill the tables of a view that has just been created, and its triggers if they can keep it. */
 extern void matview_create(AView *aview);
-/* Return the definition of a materialized view; raise an error unless the current role owns it and may read its source. */
+/*
+ * Return the definition of a materialized view; raise an error unless the current role
+ * owns it and may read its source.
+ */
 extern AView *matview_load_owned(Oid view);
 /* Return the steps of a view as text: no row can join groups that were made with other steps. */
 extern char *matview_chain(const AView *aview);

@@ -92,8 +92,8 @@ condition_on_source(const AView *aview, const char *predicate)
 	for (int i = 0; i < aview->ncolumns; i++)
 		names = lappend(names, makeString(aview->columns[i].name));
 	return predicate_analyze(predicate, state,
-							 addRangeTableEntryForSubquery(state, copyObject(aview->source), makeAlias(VIEW_ALIAS, names),
-														   false, true));
+							 addRangeTableEntryForSubquery(state, copyObject(aview->source),
+														   makeAlias(VIEW_ALIAS, names), false, true));
 }
 
 /* Return the row type of a pair: the published columns, then the raw ones. */

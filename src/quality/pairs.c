@@ -76,7 +76,8 @@ typedef struct Reading
 static void
 pair_done(Reading *reading)
 {
-	Assert(reading->pair.fate == FATE_GROUP || reading->pair.fate == FATE_SUPPRESSED || reading->pair.fate == FATE_OPEN);
+	Assert(reading->pair.fate == FATE_GROUP || reading->pair.fate == FATE_SUPPRESSED ||
+		   reading->pair.fate == FATE_OPEN);
 	reading->receive(reading->arg, &reading->pair);
 	MemoryContextReset(reading->row);
 	if (++reading->done % 10000 == 0)
@@ -112,8 +113,11 @@ pairs_read_stored(Reading *reading)
 {
 	int ncolumns = reading->aview->ncolumns;
 	Pair *pair = &reading->pair;
-	RowRequest request = {.aview = reading->aview, .wanted = reading->columns, .snapshot = GetActiveSnapshot(),
-						  .raw = true, .keep_order = true};
+	RowRequest request = {.aview = reading->aview,
+						  .wanted = reading->columns,
+						  .snapshot = GetActiveSnapshot(),
+						  .raw = true,
+						  .keep_order = true};
 	RowSource *source = stored_rows_methods.start(&request);
 	StoredRows *rows = (StoredRows *) source;
 

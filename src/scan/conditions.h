@@ -11,12 +11,12 @@
 
 typedef struct Conditions
 {
-	List *pre;	   /* may be handed to the source */
-	List *witness; /* some member of a group must satisfy them */
-	List *post;	   /* are checked on published rows, in this order */
+	List *pre;		 /* may be handed to the source */
+	List *witness;	 /* some member of a group must satisfy them */
+	List *post;		 /* are checked on published rows, in this order */
 	int npost_first; /* how many of them are checked before the others, whatever these cost */
-	List *region;  /* follow from witness conditions; in terms of the source */
-	bool never;	   /* true if no published row can satisfy all of them */
+	List *region;	 /* follow from witness conditions; in terms of the source */
+	bool never;		 /* true if no published row can satisfy all of them */
 } Conditions;
 
 /*

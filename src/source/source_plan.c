@@ -43,7 +43,8 @@ plan_in_scope(Query *query, bool parallel, ParamListInfo params)
 	if (citus)
 		citus_hush();
 	/* The planner changes the query. */
-	planned = planner(citus ? copyObject(query) : query, SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	planned = planner(citus ? copyObject(query) : query, SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0,
+					  params);
 	AtEOXact_GUC(false, settings);
 	kanon_forget_no_rights(planned);
 	if (citus)

@@ -46,8 +46,9 @@ unstable_walker(Node *node, void *context)
 
 		*(bool *) context |= rte->rtekind == RTE_RELATION && reads_other_tables(rte->relid);
 		return rte->tablesample != NULL ||
-			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE &&
-				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_MATVIEW) ||
+			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION &&
+				rte->relkind != RELKIND_FOREIGN_TABLE && rte->relkind != RELKIND_PARTITIONED_TABLE &&
+				rte->relkind != RELKIND_MATVIEW) ||
 			   rte->rtekind == RTE_FUNCTION || rte->rtekind == RTE_TABLEFUNC;
 	}
 	if (IsA(node, Query))

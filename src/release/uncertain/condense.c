@@ -117,7 +117,8 @@ static CondensedCluster *
 collect_groups(const Condensation *state)
 {
 	const KdTree *tree = &state->tree;
-	CondensedCluster *groups = palloc_extended(state->ngroups * sizeof(CondensedCluster), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	CondensedCluster *groups = palloc_extended(state->ngroups * sizeof(CondensedCluster),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	int32 *positions = palloc_extended(tree->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 	double *means = palloc_extended((Size) state->ngroups * tree->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	int used = 0;
@@ -189,11 +190,13 @@ measure_group(const Condensation *state, const CondensedCluster *group, double *
 	{
 		for (int a = 0; a < d; a++)
 		{
-			double left = (tree->values[(Size) a * tree->nrows + group->positions[i]] - group->mean[a]) * state->factors[a];
+			double left = (tree->values[(Size) a * tree->nrows + group->positions[i]] - group->mean[a]) *
+						  state->factors[a];
 
 			for (int b = 0; b <= a; b++)
 			{
-				double right = (tree->values[(Size) b * tree->nrows + group->positions[i]] - group->mean[b]) * state->factors[b];
+				double right = (tree->values[(Size) b * tree->nrows + group->positions[i]] - group->mean[b]) *
+							   state->factors[b];
 
 				covariance[a * d + b] += left * right / group->count;
 			}
@@ -287,7 +290,8 @@ draw_group(Condensation *state, const CondensedCluster *group, double **z, doubl
 		for (int component = 0; component < d; component++)
 		{
 			/* Uniform numbers between -1/2 and 1/2 have the variance 1/12. */
-			double step = (noise_uniform(&state->noise) - 0.5) * sqrt(12 * Max(covariance[component * d + component], 0));
+			double step = (noise_uniform(&state->noise) - 0.5) *
+						  sqrt(12 * Max(covariance[component * d + component], 0));
 
 			for (int column = 0; column < d; column++)
 			{

@@ -85,7 +85,8 @@ read_targets(Targets *targets, const Individuals *points, const char *release)
 		if (row < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
-					 errmsg("the release has a row with identifier \"%s\", which the source does not have", published->text)));
+					 errmsg("the release has a row with identifier \"%s\", which the source does not have",
+							published->text)));
 		add_target(targets, row, published);
 	}
 	uncertain_close(reader);

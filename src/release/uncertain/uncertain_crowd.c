@@ -321,7 +321,8 @@ lower_bound(void *state, double spread, double *slope)
 
 		if (!closed->closed)
 			continue;
-		sum += rows_of(crowd, closed) * crowd->model->sum(farthest_shape(crowd, closed), 1, crowd->width, spread, &change);
+		sum += rows_of(crowd, closed) *
+			   crowd->model->sum(farthest_shape(crowd, closed), 1, crowd->width, spread, &change);
 		*slope += rows_of(crowd, closed) * change;
 	}
 	return sum;

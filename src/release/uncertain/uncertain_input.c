@@ -128,7 +128,10 @@ numeric_column(ReleaseSource *source, const char *name)
 	return column;
 }
 
-/* Return the rows of a source in the order of their identifiers, so that no result depends on their order in the heap. */
+/*
+ * Return the rows of a source in the order of their identifiers, so that no result
+ * depends on their order in the heap.
+ */
 static int32 *
 order_by_id(ReleaseSource *source)
 {

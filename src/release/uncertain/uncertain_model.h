@@ -35,7 +35,8 @@ typedef struct NoiseModel
 	int (*width)(int ncolumns);
 	void (*shapes)(const KdTree *tree, const KdQuery *query, int first, int count, double *shapes);
 	void (*box)(const KdTree *tree, const KdQuery *query, int node, double *near, double *far);
-	double (*misfit)(const double *shape, int width); /* factors 1 / spread: the density is exp(-misfit^2 / 2) of its largest */
+	double (*misfit)(const double *shape,
+					 int width); /* factors 1 / spread: the density is exp(-misfit^2 / 2) of its largest */
 
 	/*
 	 * Return the sum of the contributions of rows with these shapes, and set its
@@ -60,7 +61,10 @@ typedef struct NoiseModel
 /* Return the contribution of the other rows for a spread; set its derivative by the logarithm of the spread. */
 typedef double (*SpreadSum)(void *state, double spread, double *slope);
 
-/* Return the spread for which such a sum, which grows with the spread, is from least to most, and set *sum to the sum. */
+/*
+ * Return the spread for which such a sum, which grows with the spread, is from least to
+ * most, and set *sum to the sum.
+ */
 extern double solve_spread(SpreadSum sum_of, void *state, double least, double most, double spread, double *sum);
 
 extern const NoiseModel gaussian_noise;
@@ -72,7 +76,10 @@ extern const NoiseModel *noise_model(const char *name);
 /* A census of the rows around a row by distance, for a model that has `weighted`. */
 typedef struct Rings Rings;
 
-/* The contribution that is sought of the others: a lower bound from least to most, and an upper bound of at most upper. */
+/*
+ * The contribution that is sought of the others: a lower bound from least to most, and
+ * an upper bound of at most upper.
+ */
 typedef struct RingsTarget
 {
 	double least;

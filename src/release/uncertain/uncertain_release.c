@@ -62,14 +62,17 @@ refuse_unreachable(const Individuals *points, const NoiseModel *model, double k,
 		equal += rows_are_equal(points, row, other);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name, points->ids[row]),
+			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name,
+					points->ids[row]),
 			 errdetail("However large the noise, each of the %d rows that differ from it counts less than %g, so that k must be less than %.15g.",
 					   points->nrows - equal, model->most, equal + model->most * (points->nrows - equal)),
-			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.") : errhint("Choose a lower k.")));
+			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.")
+									  : errhint("Choose a lower k.")));
 }
 
 static void
-put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads, NoiseSource *noise)
+put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads,
+		 NoiseSource *noise)
 {
 	double *z = palloc(points->ncolumns * sizeof(double));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon uncertain output", ALLOCSET_DEFAULT_SIZES);

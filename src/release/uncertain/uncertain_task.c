@@ -154,7 +154,8 @@ local_factors(Hand *hand, int count)
 	}
 	average = sqrt(average);
 	for (int column = 0; column < hand->task->ncolumns; column++)
-		factors[column] = global[column] / Max(Max(factors[column], average * LEAST_LOCAL_SHARE), LEAST_LOCAL_DEVIATION);
+		factors[column] = global[column] /
+						  Max(Max(factors[column], average * LEAST_LOCAL_SHARE), LEAST_LOCAL_DEVIATION);
 
 	for (int i = 0; i < count; i++)
 	{
@@ -382,7 +383,12 @@ prepare(UncertainTask *layout, const Individuals *points, const double *inputs)
 double *
 task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local)
 {
-	UncertainTask layout = {.kind = TASK_FIND, .uniform = model == &uniform_noise, .local = local, .ncolumns = points->ncolumns, .nitems = points->nrows, .results_per_item = local ? points->ncolumns : 1};
+	UncertainTask layout = {.kind = TASK_FIND,
+							.uniform = model == &uniform_noise,
+							.local = local,
+							.ncolumns = points->ncolumns,
+							.nitems = points->nrows,
+							.results_per_item = local ? points->ncolumns : 1};
 	Team team = prepare(&layout, points, k);
 	double *results = let_work(&team, PHASE_GROUPING);
 
@@ -392,7 +398,11 @@ task_find_spreads(const Individuals *points, const NoiseModel *model, const doub
 double *
 task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows, const double *spreads, int count)
 {
-	UncertainTask layout = {.kind = TASK_MEASURE, .uniform = model == &uniform_noise, .ncolumns = points->ncolumns, .nitems = count, .results_per_item = 1};
+	UncertainTask layout = {.kind = TASK_MEASURE,
+							.uniform = model == &uniform_noise,
+							.ncolumns = points->ncolumns,
+							.nitems = count,
+							.results_per_item = 1};
 	Team team = prepare(&layout, points, spreads);
 	KdTree tree = kdtree_view(TASK_ARRAY(team.task, char, tree));
 	int32 *positions = kdtree_positions(&tree);
