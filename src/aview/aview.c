@@ -47,7 +47,7 @@ aview_check_logical(const AView *aview)
 	if (aview->materialized)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this cannot be said of anonymization view \"%s\", which is materialized",
+				 errmsg("this is not supported for materialized anonymization view \"%s\"",
 						get_rel_name(aview->view)),
 				 errhint("kanon.groups shows its stored groups, and kanon.k_anonymity measures what it publishes.")));
 }

@@ -31,7 +31,7 @@ dump_policy(StringInfo text, const AView *aview)
 
 /* Append a column of the source. */
 static void
-dump_column(StringInfo text, const AView *aview, int number)
+aview_dump_column(StringInfo text, const AView *aview, int number)
 {
 	const AViewColumn *column = &aview->columns[number];
 
@@ -74,7 +74,7 @@ aview_dump(const AView *aview)
 						 aview->profile->purpose, aview->profile->recipient, aview->profile->found, aview->profile->k,
 						 aview->profile->shown, aview->profile->demand);
 	for (int i = 0; i < aview->nsource; i++)
-		dump_column(&text, aview, i);
+		aview_dump_column(&text, aview, i);
 	dump_steps(&text, aview);
 	/* As PostgreSQL's pprint() does; a debugger's user looks for it there. */
 	fputs(text.data, stderr);

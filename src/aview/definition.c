@@ -269,7 +269,7 @@ not_an_aview(Relation view)
 
 /* List the columns of the source: the columns of the view, under the view's names, then the columns of choices. */
 static void
-list_columns(AView *aview, TupleDesc desc)
+list_source_columns(AView *aview, TupleDesc desc)
 {
 	ListCell *cell;
 
@@ -314,7 +314,7 @@ read_source(AView *aview)
 													   : NULL;
 	if (aview->source == NULL)
 		not_an_aview(rel);
-	list_columns(aview, RelationGetDescr(rel));
+	list_source_columns(aview, RelationGetDescr(rel));
 	relation_close(rel, NoLock);
 	profile_read(aview);
 	forget_order(aview->rows);

@@ -158,7 +158,7 @@ check_hierarchy_type(const ColumnRequest *column, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name,
 						format_type_be(type), column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
-				 errdetail("It would know none of the values: they could be shown only as they are or as everything.")));
+				 errdetail("It knows none of the values, so they could be shown only as they are or as *.")));
 }
 
 /* Raise an error if the values of a column cannot be published as a request asks. */
@@ -179,7 +179,7 @@ check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("quasi-identifier \"%s\" is of type %s, which has no single values to generalize", column->name,
 						format_type_be(type)),
-				 errhint("Use the parts of it that identify people as columns of their own.")));
+				 errhint("Give each part of it that identifies people a column of its own.")));
 }
 
 /* Return the request for each column of the source, or NULL: see create.h. */

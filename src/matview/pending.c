@@ -370,8 +370,8 @@ note_statement(Keeper *keeper, void *arg)
 	if (!has_rows && !has_choices)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("table \"%s\" is not what anonymization view \"%s\" is made from", get_rel_name(relation),
-						get_rel_name(keeper->aview->view))));
+				 errmsg("table \"%s\" is neither the source nor the profile table of anonymization view \"%s\"",
+						get_rel_name(relation), get_rel_name(keeper->aview->view))));
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
 	{
 		pending_reconcile(keeper->id);

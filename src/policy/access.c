@@ -81,7 +81,7 @@ access_check(Oid view, const char *purpose, const char *recipient)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("anonymization view \"%s\" is read for a purpose and a recipient, but the purpose is \"%s\" and the recipient \"%s\"",
 						get_rel_name(view), purpose, recipient),
-				 errhint("SET kanon.purpose and kanon.recipient to what role \"%s\" may act for; kanon.access lists it.",
+				 errhint("SET kanon.purpose and kanon.recipient to a pair that role \"%s\" may act for; kanon.access lists the pairs.",
 						 user)));
 	if (!is_granted(view, purpose, recipient))
 		ereport(ERROR,

@@ -60,7 +60,7 @@ uncertain_check_k(double k, int nrows, const char *id)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 k > nrows ? errmsg("k is %.15g but the source has only %d rows", k, nrows)
 					   : errmsg("k is %.15g but must be at least 1", k),
-			 id ? errdetail("It is that of the row with identifier \"%s\".", id) : 0));
+			 id ? errdetail("The row has the identifier \"%s\".", id) : 0));
 }
 
 /* Return the name of an array for an error message. */

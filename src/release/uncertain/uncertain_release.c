@@ -123,7 +123,7 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(3) && !k_column)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("k must not be null where there is no k_column")));
+				 errmsg("k must not be null without k_column")));
 	if (!PG_ARGISNULL(3) && isnan(k))
 		uncertain_check_k(k, 1, NULL);
 	kanon_materialize(fcinfo);
