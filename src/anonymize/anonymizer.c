@@ -116,7 +116,7 @@ create_recoder(Anonymizer *anonymizer)
 
 /* List identifiers and sensitive columns, and create the dictionaries of columns that are coded. */
 static void
-list_columns(Anonymizer *anonymizer)
+anonymizer_list_columns(Anonymizer *anonymizer)
 {
 	AView *aview = anonymizer->aview;
 
@@ -269,7 +269,7 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	anonymizer->context = CurrentMemoryContext;
 	anonymizer->aview = aview;
 	anonymizer->snapshot = snapshot;
-	list_columns(anonymizer);
+	anonymizer_list_columns(anonymizer);
 	anonymizer->recoder = create_recoder(anonymizer);
 
 	for (int i = 0; i < aview->nquasi; i++)

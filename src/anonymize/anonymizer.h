@@ -29,7 +29,7 @@ typedef struct Anonymizer Anonymizer;
 
 /*
  * Create an anonymizer in the current memory context.  The columns wanted, numbered from
- * 0, are those of the view that are to be published.  The snapshot is for reading the
+ * 0, are the columns of the view to publish.  The snapshot is for reading the
  * source, and may be InvalidSnapshot where the caller reads all rows itself.
  */
 extern Anonymizer *anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot);

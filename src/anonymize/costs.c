@@ -61,7 +61,7 @@ cost_of_publishing(const AView *aview)
 }
 
 /*
- * Return the cost of finding a row's cell: a chain's cells are found by their codes, those of
+ * Return the cost of finding a row's cell: a chain's cells are found by their codes, cells of
  * a tree on the way down from its root.
  */
 static Cost

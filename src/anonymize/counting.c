@@ -52,7 +52,7 @@ count_occurrence(Anonymizer *anonymizer, int index, int32 code)
 
 /*
  * Count the row just read, and return its class.  A row in no group counts for the
- * distributions, which are those of the whole input, but has no class here.
+ * distributions, which are of the whole input, but has no class here.
  */
 int
 anonymizer_count(Anonymizer *anonymizer, Histogram *histogram)

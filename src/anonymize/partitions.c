@@ -74,7 +74,7 @@ count_cells_of_step(const Histogram *classes, int step)
 	return count;
 }
 
-/* Return the coarsest step whose cells divide the classes well into parts. */
+/* Return the coarsest step with cells that divide the classes well into parts. */
 static int
 choose_step(const Histogram *classes, int nparts)
 {
@@ -159,7 +159,7 @@ recode_part(Partitions *partitions, int part)
 
 /*
  * Move the groups that a part could not publish to the rest.  Return the list of the rest's
- * classes that have a witness, with those of this part added.
+ * classes that have a witness, with the classes of this part added.
  */
 static List *
 collect_rest(Partitions *partitions, const Histogram *part, List *witnessed)

@@ -138,7 +138,7 @@ static Node *
 start_of_day(int64 days, bool zoned)
 {
 	DateADT day = IS_VALID_DATE(days) ? days : days < 0 ? DATEVAL_NOBEGIN
-													   : DATEVAL_NOEND;
+														: DATEVAL_NOEND;
 	int overflow;
 	Timestamp start = zoned ? date2timestamptz_opt_overflow(day, &overflow)
 							: date2timestamp_opt_overflow(day, &overflow);
@@ -325,7 +325,7 @@ has_one_spelling(const AViewColumn *column, const GenView *view)
 	return !GEN_IS_INTERVAL(view) || column->dgh == NULL || region_kind(column->source_type) != TYPEKIND_TEXT;
 }
 
-/* Return conditions for the rows whose raw value is of the class of a value. */
+/* Return conditions for the rows with a raw value of the class of a value. */
 static List *
 single_region(const AViewColumn *column, Node *var, const GenView *view)
 {
@@ -339,7 +339,7 @@ single_region(const AViewColumn *column, Node *var, const GenView *view)
 	return GEN_IS_INTERVAL(view) ? interval_region(column, var, view) : NIL;
 }
 
-/* Return conditions for the rows whose raw value a generalized value covers. */
+/* Return conditions for the rows with a raw value that a generalized value covers. */
 static List *
 covered_region(const AView *aview, int column, const GenView *view)
 {

@@ -5,8 +5,8 @@
  * The custom-scan node and the function kanon.scan read through this interface.
  * Its implementations are anonymize_first.c and select_first.c, the two plans of
  * the paper, and matview/stored_rows.c, which reads stored groups.  All of them
- * give the same rows for the same request, but for conditions: those are a means
- * of reading less, and the caller checks published rows against its own.
+ * give the same rows for the same request, but for conditions: they are a means of
+ * reading less, and the caller checks published rows against its own conditions.
  *
  * A source is started once, rewound (before its first row, too) as often as the
  * parameters of the conditions change, and ended once.  It allocates in the memory
@@ -26,7 +26,7 @@
 
 /*
  * Return true if a member of a group satisfies the conditions asked of a witness.  The
- * member's values are those of the source, as far as its owner lets them be seen.  The
+ * member's values come from the source, as far as its owner lets them be seen.  The
  * arrays have a place per column of the view; only quasi-identifiers are filled in,
  * others are NULL.
  */

@@ -31,14 +31,15 @@ aview_check_not_materialized(const AView *aview)
 	if (aview->materialized)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the definition of materialized anonymization view \"%s\" cannot be changed", get_rel_name(aview->view)),
+				 errmsg("the definition of materialized anonymization view \"%s\" cannot be changed",
+						get_rel_name(aview->view)),
 				 errdetail("Its stored groups were formed by this definition."),
 				 errhint("If earlier answers may be compared with new ones, drop the view and create it again.")));
 }
 
 /*
  * Raise an error for a materialized view, where the caller computes from the rows of
- * the source: it has published the groups that it stores, not what follows from them.
+ * the source: the view has published its stored groups, not results of its source.
  */
 void
 aview_check_logical(const AView *aview)
@@ -46,7 +47,8 @@ aview_check_logical(const AView *aview)
 	if (aview->materialized)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this cannot be said of anonymization view \"%s\", which is materialized", get_rel_name(aview->view)),
+				 errmsg("this is not supported for materialized anonymization view \"%s\"",
+						get_rel_name(aview->view)),
 				 errhint("kanon.groups shows its stored groups, and kanon.k_anonymity measures what it publishes.")));
 }
 
@@ -65,8 +67,8 @@ aview_check_type(const AView *aview, int column, Oid type)
 	if (column >= aview->ncolumns || type != aview_column_type(aview, column))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column %d of anonymization view \"%s\" is not of type %s", column + 1, get_rel_name(aview->view),
-						format_type_be(type)),
+				 errmsg("column %d of anonymization view \"%s\" is not of type %s", column + 1,
+						get_rel_name(aview->view), format_type_be(type)),
 				 errhint("Query the view itself.")));
 }
 

@@ -24,7 +24,7 @@ typedef enum ColumnRole
 	ROLE_SENSITIVE
 } ColumnRole;
 
-/* A column of the source; the first ones are those of the view, in the same order. */
+/* A column of the source; the columns of the view come first, in the same order. */
 typedef struct AViewColumn
 {
 	char *name;
@@ -86,13 +86,13 @@ typedef struct AView
 	int l;				   /* 0: not asked for */
 	double t;			   /* 0: not asked for */
 	MatchMode match;
-	bool preselects_hidden; /* conditions on values that some rows hide may go to the source for every analyst */
+	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
-	bool keeps_order;		/* rows come in the source's order, not shuffled */
+	bool keeps_order;		  /* rows come in the source's order, not shuffled */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */
-	int nsource;		  /* columns of the source: those of the view, then those of the choices */
+	int nsource;		  /* columns of the source: the columns of the view, then columns of choices */
 	AViewColumn *columns; /* nsource of them */
 	int nquasi;
 	int *quasi;		   /* the quasi-identifiers: numbers of columns, ascending */
@@ -129,7 +129,7 @@ extern Query *aview_source_of_condition(Node *condition);
 /* aview.c */
 /* Raise an error for a materialized view: its definition cannot be changed under its groups. */
 extern void aview_check_not_materialized(const AView *aview);
-/* Raise an error for a materialized view: what follows from the source is not what it has published. */
+/* Raise an error for a materialized view: it has published its stored groups, not results of its source. */
 extern void aview_check_logical(const AView *aview);
 /* Return true if every row is an individual of its own, so that rows are counted instead of identifiers. */
 extern bool aview_counts_rows(const AView *aview);

@@ -25,13 +25,13 @@ dump_policy(StringInfo text, const AView *aview)
 					 aview->match == MATCH_WITNESS ? "witness" : "cover",
 					 aview->algorithm == ALGORITHM_MONDRIAN ? "mondrian" : "datafly", aview->block_size);
 	if (aview->materialized)
-		appendStringInfo(text, "  materialized, kept by %s, chain \"%s\"\n", aview->by_triggers ? "triggers" : "refresh",
-						 aview->chain ? aview->chain : "");
+		appendStringInfo(text, "  materialized, kept by %s, chain \"%s\"\n",
+						 aview->by_triggers ? "triggers" : "refresh", aview->chain ? aview->chain : "");
 }
 
 /* Append a column of the source. */
 static void
-dump_column(StringInfo text, const AView *aview, int number)
+aview_dump_column(StringInfo text, const AView *aview, int number)
 {
 	const AViewColumn *column = &aview->columns[number];
 
@@ -40,9 +40,11 @@ dump_column(StringInfo text, const AView *aview, int number)
 	if (number < aview->ncolumns)
 		appendStringInfo(text, ", %s%s", role_names[column->role], column->generalized ? ", generalized" : "");
 	if (column->dgh)
-		appendStringInfo(text, ", hierarchy \"%s\" %d generation %d", column->dgh_name, column->dgh->id, column->dgh->generation);
+		appendStringInfo(text, ", hierarchy \"%s\" %d generation %d", column->dgh_name, column->dgh->id,
+						 column->dgh->generation);
 	if (column->disclose >= 0 || column->retain >= 0 || column->level >= 0)
-		appendStringInfo(text, ", choices disclose %d retain %d level %d", column->disclose, column->retain, column->level);
+		appendStringInfo(text, ", choices disclose %d retain %d level %d", column->disclose, column->retain,
+						 column->level);
 	appendStringInfoChar(text, '\n');
 }
 
@@ -52,7 +54,8 @@ dump_steps(StringInfo text, const AView *aview)
 {
 	appendStringInfoString(text, "  steps");
 	for (int i = 0; i < aview->nsteps; i++)
-		appendStringInfo(text, " %s:%d", aview->columns[aview->quasi[aview->steps[i].column]].name, aview->steps[i].level);
+		appendStringInfo(text, " %s:%d", aview->columns[aview->quasi[aview->steps[i].column]].name,
+						 aview->steps[i].level);
 	appendStringInfoChar(text, '\n');
 }
 
@@ -71,7 +74,7 @@ aview_dump(const AView *aview)
 						 aview->profile->purpose, aview->profile->recipient, aview->profile->found, aview->profile->k,
 						 aview->profile->shown, aview->profile->demand);
 	for (int i = 0; i < aview->nsource; i++)
-		dump_column(&text, aview, i);
+		aview_dump_column(&text, aview, i);
 	dump_steps(&text, aview);
 	/* As PostgreSQL's pprint() does; a debugger's user looks for it there. */
 	fputs(text.data, stderr);

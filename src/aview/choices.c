@@ -54,13 +54,14 @@ read_choice(AView *aview, int column, const char *name)
 	if (place == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
+				 errmsg("the definition of anonymization view \"%s\" does not fit the view",
+						get_rel_name(aview->view))));
 	*place = column;
 }
 
 /*
- * Replace the calls of current_purpose() and current_recipient() by their values: rows
- * that are read later in the same execution must be those that access was granted for.
+ * Replace the calls of current_purpose() and current_recipient() by their values: access
+ * was granted for these, also to rows that are read later in the same execution.
  */
 static Node *
 bind_mutator(Node *node, void *context)
@@ -72,7 +73,7 @@ bind_mutator(Node *node, void *context)
 	if (IsA(node, FuncExpr))
 	{
 		Oid function = ((FuncExpr *) node)->funcid;
-		const char *value = kanon_is_function(function, PURPOSE_FUNCTION)	? aview->profile->purpose
+		const char *value = kanon_is_function(function, PURPOSE_FUNCTION)	  ? aview->profile->purpose
 							: kanon_is_function(function, RECIPIENT_FUNCTION) ? aview->profile->recipient
 																			  : NULL;
 
@@ -154,7 +155,8 @@ is_compared(Relation index, int position, List *conditions)
 
 		if (attnum > 0 && compared_column(condition) == attnum &&
 			op_in_opfamily(condition->opno, index->rd_opfamily[position]) &&
-			(!OidIsValid(index->rd_indcollation[position]) || index->rd_indcollation[position] == condition->inputcollid ||
+			(!OidIsValid(index->rd_indcollation[position]) ||
+			 index->rd_indcollation[position] == condition->inputcollid ||
 			 get_collation_isdeterministic(condition->inputcollid)))
 			return true;
 	}
@@ -190,7 +192,8 @@ choices_are_unique(const Query *source)
 	/* A subquery groups by the key. */
 	if (choices->rtekind == RTE_SUBQUERY)
 		return true;
-	if (choices->relkind != RELKIND_PARTITIONED_TABLE && (choices->relkind != RELKIND_RELATION || has_subclass(choices->relid)))
+	if (choices->relkind != RELKIND_PARTITIONED_TABLE &&
+		(choices->relkind != RELKIND_RELATION || has_subclass(choices->relid)))
 		return false;
 	conditions = make_ands_implicit((Expr *) join->quals);
 	table = relation_open(choices->relid, AccessShareLock);
@@ -250,7 +253,10 @@ demand_query(const AView *aview)
 	return castNode(Query, castNode(SubLink, entry->expr)->subselect);
 }
 
-/* Return the column of the choices that a condition compares with a call of a function, or 0 if there is no such condition. */
+/*
+ * Return the column of the choices that a condition compares with a call of a function,
+ * or 0 if there is no such condition.
+ */
 static AttrNumber
 column_for(List *conditions, const char *function)
 {

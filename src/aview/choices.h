@@ -33,13 +33,19 @@ typedef struct ProfileKey
 /* Find out how rows are joined with choices; the lists are made in the current memory context. */
 extern void profile_key(const AView *aview, ProfileKey *key);
 
-/* Return the query for the largest k that a row's owner asks for, whatever the purpose: see profile_join.c.  Copy before use. */
+/*
+ * Return the query for the largest k that a row's owner asks for, for any purpose: see
+ * profile_join.c.  Copy before use.
+ */
 extern Query *demand_query(const AView *aview);
 
 /* Return true if there is at most one row of choices for each row of the source. */
 extern bool choices_are_unique(const Query *source);
 
-/* The columns of choices in the source, after those of the view; %d is the number, from 1, of the column that they are about. */
+/*
+ * The columns of choices in the source, after the view's columns; %d is the number, from
+ * 1, of the column that they are about.
+ */
 #define CHOICE_FOUND "kanon found"
 #define CHOICE_K "kanon k"
 #define CHOICE_DEMAND "kanon demand"

@@ -82,7 +82,8 @@ typedef void (*RowReader)(AView *aview, HeapTuple row, TupleDesc desc);
  * value; the rows come in the order of the index.  Return how many there are.
  */
 static int
-read_definition_rows(const char *table, const char *index, int column, RegProcedure equal, Datum value, RowReader reader, AView *aview)
+read_definition_rows(const char *table, const char *index, int column, RegProcedure equal, Datum value,
+					 RowReader reader, AView *aview)
 {
 	Relation rel = table_open(kanon_relation(table), AccessShareLock);
 	ScanKeyData key;
@@ -163,7 +164,8 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 	if (attnum < 1 || attnum > aview->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
+				 errmsg("the definition of anonymization view \"%s\" does not fit the view",
+						get_rel_name(aview->view))));
 	column = &aview->columns[attnum - 1];
 	column->role = strcmp(role, "id") == 0 ? ROLE_ID : (strcmp(role, "quasi") == 0 ? ROLE_QUASI : ROLE_SENSITIVE);
 	column->dgh_name = isnull ? NULL : TextDatumGetCString(dgh);
@@ -172,7 +174,7 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 
 /*
  * Read a row of kanon.aview_step.  Steps that are missing have no column, here as -1,
- * as have those of columns that are no quasi-identifiers; complete_steps() removes them.
+ * as have steps of columns that are no quasi-identifiers; complete_steps() removes them.
  */
 static void
 read_step(AView *aview, HeapTuple row, TupleDesc desc)
@@ -265,9 +267,9 @@ not_an_aview(Relation view)
 			 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
 }
 
-/* List the columns of the source: those of the view, under the view's names, then those of the choices. */
+/* List the columns of the source: the columns of the view, under the view's names, then the columns of choices. */
 static void
-list_columns(AView *aview, TupleDesc desc)
+list_source_columns(AView *aview, TupleDesc desc)
 {
 	ListCell *cell;
 
@@ -280,7 +282,8 @@ list_columns(AView *aview, TupleDesc desc)
 
 		if (entry->resjunk)
 			continue;
-		column->name = pstrdup(aview->nsource < desc->natts ? NameStr(TupleDescAttr(desc, aview->nsource)->attname) : entry->resname);
+		column->name = pstrdup(aview->nsource < desc->natts ? NameStr(TupleDescAttr(desc, aview->nsource)->attname)
+															: entry->resname);
 		column->source_type = exprType((Node *) entry->expr);
 		column->source_typmod = exprTypmod((Node *) entry->expr);
 		column->source_collation = exprCollation((Node *) entry->expr);
@@ -290,7 +293,8 @@ list_columns(AView *aview, TupleDesc desc)
 	if (aview->nsource < aview->ncolumns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the definition of anonymization view \"%s\" does not fit the view", get_rel_name(aview->view))));
+				 errmsg("the definition of anonymization view \"%s\" does not fit the view",
+						get_rel_name(aview->view))));
 }
 
 /* Read the source, its columns and the owner from the view, which stays locked until the end of the transaction. */
@@ -306,10 +310,11 @@ read_source(AView *aview)
 				 errmsg("the view of anonymization view definition %d does not exist", aview->id)));
 	query = get_view_query(rel);
 	aview->owner = rel->rd_rel->relowner;
-	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_condition(query->jointree->quals)) : NULL;
+	aview->source = scans_definition(query, aview->id) ? copyObject(aview_source_of_condition(query->jointree->quals))
+													   : NULL;
 	if (aview->source == NULL)
 		not_an_aview(rel);
-	list_columns(aview, RelationGetDescr(rel));
+	list_source_columns(aview, RelationGetDescr(rel));
 	relation_close(rel, NoLock);
 	profile_read(aview);
 	forget_order(aview->rows);
@@ -384,17 +389,20 @@ aview_read(int32 id)
 	AView *aview = palloc0(sizeof(AView));
 
 	aview->context = context;
-	if (read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview, aview) == 0)
+	if (read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview,
+							 aview) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("anonymization view definition %d does not exist", id),
 				 errhint("A dump of the schema or of some tables alone has views without their definitions, which are data of the extension: restore the whole dump, or drop the view and create it again.")));
 	read_source(aview);
-	read_definition_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id), read_column, aview);
+	read_definition_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id),
+						 read_column, aview);
 	list_quasi(aview);
 	if (aview->algorithm == ALGORITHM_DATAFLY)
 	{
-		read_definition_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id), read_step, aview);
+		read_definition_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id),
+							 read_step, aview);
 		complete_steps(aview);
 	}
 	Assert(aview->id == id && aview->rows && aview->nquasi <= aview->ncolumns);
@@ -408,7 +416,8 @@ aview_exists(int32 id)
 {
 	AView found = {0};
 
-	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_identity, &found) > 0;
+	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_identity,
+								&found) > 0;
 }
 
 /* Return the number of a view's definition, or 0 if it is no A-view. */
@@ -417,7 +426,8 @@ aview_id_of(Oid view)
 {
 	AView found = {0};
 
-	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_identity, &found);
+	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_identity,
+						 &found);
 	return found.id;
 }
 
@@ -460,7 +470,8 @@ announce_change(const TriggerData *trigger, HeapTuple row)
 	if (RelationGetRelid(trigger->tg_relation) == kanon_relation(AVIEW_TABLE))
 		read_identity(&aview, row, desc);
 	else
-		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull), read_identity, &aview);
+		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull),
+							 read_identity, &aview);
 	if (OidIsValid(aview.view) && TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		LockRelationOid(aview.view, AccessExclusiveLock);
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(aview.view)))

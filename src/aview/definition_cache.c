@@ -2,8 +2,7 @@
  * definition_cache.c
  *		The backend's cache of definitions of A-views.
  *
- * A definition is read once in a backend, and again after a change of what it is
- * made of was announced:
+ * A definition is read once in a backend, and again after a change was announced
  *
  * - of the view: its query, its columns, its owner (a relcache invalidation, as
  *   for any view);
@@ -139,7 +138,7 @@ pin_definition(CachedView *cached)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &pin->callback);
 }
 
-/* Return true if a definition is what would be read now. */
+/* Return true if reading a definition again would give the same. */
 static bool
 is_current(const CachedView *cached)
 {
@@ -150,7 +149,7 @@ is_current(const CachedView *cached)
 			(strcmp(profile->purpose, kanon_purpose) == 0 && strcmp(profile->recipient, kanon_recipient) == 0));
 }
 
-/* Lock what reading a definition locks, until the end of the transaction; changes from before are then known. */
+/* Take the locks that reading a definition takes, until the end of the transaction; earlier changes are then known. */
 static void
 lock_definition(const CachedView *cached)
 {

@@ -205,7 +205,10 @@ kanon_is_function(Oid function, const char *name)
 	Form_pg_proc form;
 	bool result;
 
-	/* PostgreSQL's own functions belong to no extension; extensions created in single-user mode have OIDs above these, too. */
+	/*
+	 * PostgreSQL's own functions belong to no extension; extensions created in single-user
+	 * mode have OIDs above these, too.
+	 */
 	if (function < FirstGenbkiObjectId)
 		return false;
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));

@@ -72,8 +72,9 @@ progress_line(int64 done)
 	if (work == NULL)
 		return;
 	if (shown_total > 0)
-		ereport(INFO, (errmsg("%s: %s, %d %% (" INT64_FORMAT " of " INT64_FORMAT ")", work, phase_names[shown_phase],
-							  (int) (100.0 * done / shown_total), done, shown_total)));
+		ereport(INFO,
+				(errmsg("%s: %s, %d %% (" INT64_FORMAT " of " INT64_FORMAT ")", work, phase_names[shown_phase],
+						(int) (100.0 * done / shown_total), done, shown_total)));
 	else if (done > 0)
 		ereport(INFO, (errmsg("%s: %s (" INT64_FORMAT ")", work, phase_names[shown_phase], done)));
 	else

@@ -24,20 +24,36 @@
  * it is not here.
  */
 static const char *const value_settings[] = {
-	"array_nulls", "backslash_quote", "bytea_output", "DateStyle", "default_text_search_config",
-	"extra_float_digits", "gin_fuzzy_search_limit", "IntervalStyle", "lc_monetary", "lc_numeric",
-	"lc_time", "quote_all_identifiers", "row_security", "search_path", "standard_conforming_strings",
-	"TimeZone", "timezone_abbreviations", "transform_null_equals", "xmlbinary", "xmloption",
+	"array_nulls",
+	"backslash_quote",
+	"bytea_output",
+	"DateStyle",
+	"default_text_search_config",
+	"extra_float_digits",
+	"gin_fuzzy_search_limit",
+	"IntervalStyle",
+	"lc_monetary",
+	"lc_numeric",
+	"lc_time",
+	"quote_all_identifiers",
+	"row_security",
+	"search_path",
+	"standard_conforming_strings",
+	"TimeZone",
+	"timezone_abbreviations",
+	"transform_null_equals",
+	"xmlbinary",
+	"xmloption",
 };
 
-/* Extensions whose settings decide how, and not what, their code computes; kanon's own decide for the session. */
+/* Extensions with settings that affect how their code computes, and not its results; kanon's own are the session's. */
 static const char *const session_prefixes[] = {"kanon.", "citus."};
 
 typedef struct PinnedSetting
 {
 	const char *name;
 	const char *value;			   /* NULL: follows the session */
-	struct config_generic *record; /* of a setting of the server; NULL for application-defined ones, which come and go */
+	struct config_generic *record; /* of a setting of the server; NULL for an application-defined setting */
 	bool known;					   /* true once the following is set: the value as the server has it */
 	int64 number;				   /* of bool, int and enum */
 	char *text;					   /* of string, or NULL */
@@ -167,7 +183,8 @@ boot_value(const struct config_generic *record)
 		case PGC_STRING:
 			return ((const struct config_string *) record)->boot_val;
 		case PGC_ENUM:
-			return config_enum_lookup_by_value((struct config_enum *) record, ((const struct config_enum *) record)->boot_val);
+			return config_enum_lookup_by_value((struct config_enum *) record,
+											   ((const struct config_enum *) record)->boot_val);
 	}
 	return NULL;
 }
@@ -374,7 +391,8 @@ settings_collect(ArrayType *session)
 		const char *name = value_settings[i];
 
 		texts = append_setting(texts, session, name,
-							   strcmp(name, "search_path") == 0 ? resolved_search_path() : GetConfigOption(name, true, false));
+							   strcmp(name, "search_path") == 0 ? resolved_search_path()
+																: GetConfigOption(name, true, false));
 	}
 	for (int i = 0; i < count; i++)
 	{

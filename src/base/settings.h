@@ -3,16 +3,16 @@
  *		Running code with the settings that it was created with.
  *
  * A cast from timestamptz to date gives another day in another TimeZone; a function
- * resolves names by search_path and may ask for any application-defined setting.  If
- * the values of a source, or the levels of a computed hierarchy, followed the session
- * of the reader, then two sessions would see two groupings of the same rows, and who
- * is alone in their intersection would be alone.  So these settings are stored with a
+ * resolves names by search_path and may read any application-defined setting.  If the
+ * values of a source, or the levels of a computed hierarchy, followed the session of
+ * the reader, then two sessions would see two groupings of the same rows, and a person
+ * alone in an intersection of both would be identified.  So settings are stored with a
  * view and with a hierarchy when it is created, as text[] of name=value like
  * pg_proc.proconfig, and they are in force whenever the source is planned and run and
  * whenever the hierarchy is asked.
  *
  * A name without a value stands for a setting that follows the session.  Of
- * application-defined settings, those that are not stored have their built-in values.
+ * application-defined settings, all that are not stored have their built-in values.
  */
 #ifndef KANON_SETTINGS_H
 #define KANON_SETTINGS_H
@@ -21,7 +21,10 @@
 
 typedef struct PinnedSettings PinnedSettings;
 
-/* Return the session's settings to be stored; the names in `session`, or NULL, are to follow the session of each reader. */
+/*
+ * Return the session's settings to be stored; the names in `session`, or NULL, are to
+ * follow the session of each reader.
+ */
 extern ArrayType *settings_collect(ArrayType *session);
 
 /* Read stored settings; the result belongs to the current memory context. */

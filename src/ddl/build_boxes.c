@@ -1,11 +1,11 @@
 /*
  * build_boxes.c
- *		The kd-tree of an A-view by Mondrian: made, stored, shown.
+ *		Building, storing and showing the kd-tree of an A-view by Mondrian.
  *
  * The tree is made from the rows of the day when the view is created or its
  * sequence refreshed, by the cuts of the release kanon.mondrian, and is stored as
- * boxes.  From then on it says for any row, and for every plan, which cells the
- * row is in; what may be published there is decided by the rows of the day.
+ * boxes.  From then on it tells for any row, and for every plan, in which cells the
+ * row is; the rows at the time of a query decide which of these cells are published.
  *
  * On a line of numbers, dates or leaves the lower of two boxes ends where the
  * upper one begins, and the outermost ones end where the values do.  Words that
@@ -91,8 +91,8 @@ compare_codes(const void *left, const void *right)
 }
 
 /*
- * Puts the values that occur in order.  Equal ones share a place; values without
- * an order all do.
+ * Order the values that occur.  Equal values share a place; values of a type without
+ * an order all share one.
  */
 static void
 order_column(const Survey *survey, int index, OrderedColumn *column)
@@ -124,7 +124,7 @@ order_column(const Survey *survey, int index, OrderedColumn *column)
 	pfree(codes);
 }
 
-/* The sensitive column whose values a cut has to leave on both sides; -1: none. */
+/* Return the sensitive column of which a cut must leave enough values on both sides; -1 if there is none. */
 static int
 diverse_column(const AView *aview)
 {
@@ -170,7 +170,7 @@ read_points(TreeBuild *build)
 	}
 }
 
-/* k people need at least k rows. */
+/* Cut the points into cells: k people need at least k rows. */
 static void
 cut_points(TreeBuild *build)
 {
@@ -187,7 +187,7 @@ cut_points(TreeBuild *build)
 	build->cuts = cuttree_build(&plan, rows, aview->nquasi > 0 ? points->nrows : 0);
 }
 
-/* How far a box reaches in a column. */
+/* Return the stretch of a column's values that a box contains. */
 static Stretch
 stretch_of(const TreeBuild *build, int32 box, int column)
 {
@@ -199,7 +199,7 @@ stretch_of(const TreeBuild *build, int32 box, int column)
 	return (Stretch){.lo = 0, .hi = build->columns[column].count - 1};
 }
 
-/* The values that the rows of a cell have in a column. */
+/* Return the stretch of the values that the rows of a cell have in a column. */
 static Stretch
 stretch_of_rows(const TreeBuild *build, const CutNode *node, int column)
 {
@@ -215,7 +215,7 @@ stretch_of_rows(const TreeBuild *build, const CutNode *node, int column)
 	return found;
 }
 
-/* Are two values on one line, where something may lie between them? */
+/* Return true if two values are on one line, so that other values may lie between them. */
 static bool
 on_one_line(const OrderedColumn *column, int a, int b)
 {
@@ -250,7 +250,7 @@ stretch_above(const OrderedColumn *column, Stretch around, Stretch rows)
 	return result;
 }
 
-/* Puts the two halves of a box inside it. */
+/* Store the two halves of a box as boxes inside it. */
 static void
 split_box(TreeBuild *build, int32 box)
 {
@@ -285,7 +285,7 @@ make_boxes(TreeBuild *build)
 	}
 }
 
-/* Null for NULL. */
+/* Return the text of the value at a place; set *isnull for the place of NULL. */
 static Datum
 place_text(const OrderedColumn *column, int place, bool *isnull)
 {
@@ -309,7 +309,8 @@ make_array(Datum *values, bool *nulls, int count, Oid type)
 	int lower = 1;
 
 	get_typlenbyvalalign(type, &len, &byval, &align);
-	return PointerGetDatum(construct_md_array(values, nulls, count > 0 ? 1 : 0, &count, &lower, type, len, byval, align));
+	return PointerGetDatum(
+		construct_md_array(values, nulls, count > 0 ? 1 : 0, &count, &lower, type, len, byval, align));
 }
 
 static void
@@ -342,10 +343,10 @@ store_boxes(const TreeBuild *build)
 		values[i] = make_array(columns[i], nulls[i], count, elements[i]);
 	kanon_execute("DELETE FROM kanon.aview_tree WHERE aview OPERATOR(pg_catalog.=) $1", 1, types, values, NULL);
 	kanon_execute("INSERT INTO kanon.aview_tree (aview, parent, attnum, lo, hi, open) VALUES ($1, $2, $3, $4, $5, $6)",
-						   Natts_aview_tree, types, values, NULL);
+				  Natts_aview_tree, types, values, NULL);
 }
 
-/* Makes the tree and stores it in place of the old one. */
+/* Build the tree and store it in place of the old one: see recoding.h. */
 void
 aview_store_tree(AView *aview)
 {
@@ -362,7 +363,7 @@ aview_store_tree(AView *aview)
 	MemoryContextDelete(work);
 }
 
-/* cell_tree(view): its bounds are raw values, so it is for its owner */
+/* Return the boxes of a view: cell_tree(view).  Their bounds are raw values, so the view's owner alone may see them. */
 Datum
 kanon_cell_tree(PG_FUNCTION_ARGS)
 {

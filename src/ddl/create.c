@@ -57,9 +57,11 @@ create_view(RangeVar *name, int32 id, const char *query, TupleDesc desc, ColumnR
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE VIEW %s AS SELECT ",
-					 name->schemaname ? quote_qualified_identifier(name->schemaname, name->relname) : quote_identifier(name->relname));
+					 name->schemaname ? quote_qualified_identifier(name->schemaname, name->relname)
+									  : quote_identifier(name->relname));
 	for (int i = 0; i < desc->natts; i++)
-		appendStringInfo(&command, "%sscan.%s", i > 0 ? ", " : "", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
+		appendStringInfo(&command, "%sscan.%s", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 	appendStringInfo(&command, " FROM kanon.scan('%d'::pg_catalog.text) AS scan (", id);
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -80,7 +82,10 @@ role_name(ColumnRole role)
 	return role == ROLE_ID ? "id" : (role == ROLE_QUASI ? "quasi" : "sensitive");
 }
 
-/* Lock a hierarchy until the definition is committed, so that other sessions do not drop it before they see that it is used. */
+/*
+ * Lock a hierarchy until the definition is committed, so that other sessions do not drop
+ * it before they see that it is used.
+ */
 static void
 keep_hierarchy(const char *name)
 {
@@ -113,7 +118,8 @@ store_column(int32 id, int attnum, const ColumnRequest *column)
 static void
 store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc, ColumnRequest **columns)
 {
-	Oid types[11] = {INT4OID, OIDOID, INT4OID, INT4OID, FLOAT8OID, TEXTOID, TEXTOID, INT4OID, TEXTOID, BOOLOID, TEXTARRAYOID};
+	Oid types[11] = {INT4OID, OIDOID, INT4OID, INT4OID, FLOAT8OID, TEXTOID,
+					 TEXTOID, INT4OID, TEXTOID, BOOLOID, TEXTARRAYOID};
 	Datum values[11] = {
 		Int32GetDatum(id), ObjectIdGetDatum(view), Int32GetDatum(request->k), Int32GetDatum(request->l),
 		Float8GetDatum(request->t), CStringGetTextDatum(request->match), CStringGetTextDatum(request->algorithm),
@@ -162,7 +168,8 @@ aview_warn_of_diversity(const AView *aview)
 		distinct = aview_count_distinct(aview, i);
 		if (distinct < aview->l)
 			ereport(WARNING,
-					(errmsg("l is %d, but the sensitive column \"%s\" has only " INT64_FORMAT " values", aview->l, column->name, distinct),
+					(errmsg("l is %d, but the sensitive column \"%s\" has only " INT64_FORMAT " values",
+							aview->l, column->name, distinct),
 					 errdetail("All rows will be suppressed.")));
 	}
 }

@@ -2,8 +2,8 @@
  * create.h
  *		Requests for A-views, by function or by statement, and their fulfilment.
  */
-#ifndef KANON_AVIEW_CREATE_H
-#define KANON_AVIEW_CREATE_H
+#ifndef KANON_DDL_CREATE_H
+#define KANON_DDL_CREATE_H
 
 #include "access/tupdesc.h"
 #include "utils/array.h"
@@ -40,11 +40,14 @@ typedef struct AViewRequest
 /* request.c */
 /* Raise an error for a request for a new view that cannot be fulfilled, as far as its columns need not be known. */
 extern void request_check(const AViewRequest *request);
-/* Raise an error for a bad value among those that a request has; match and algorithm may be NULL. */
+/* Raise an error for a bad value in a request; match and algorithm may be NULL. */
 extern void request_check_values(const AViewRequest *request);
-/* Raise an error if a request needs a sensitive column or an identifier that there is not. */
+/* Raise an error if a request needs a sensitive column or an identifier and has none. */
 extern void request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id);
-/* Return the request for each column of the source, or NULL; raise an error for a request that does not fit the column. */
+/*
+ * Return the request for each column of the source, or NULL; raise an error for a
+ * request that does not fit the column.
+ */
 extern ColumnRequest **request_match_columns(const AViewRequest *request, TupleDesc desc);
 extern pg_noreturn void request_bad_argument(const char *name, const char *value, const char *rule);
 

@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_drop_anonymization_view);
 PG_FUNCTION_INFO_V1(kanon_alter_anonymization_view);
 
-/* Append a request for a column to a list; it stands nowhere in a text. */
+/* Append a request for a column to a list; it has no position in a text. */
 static List *
 add_request(List *requests, char *name, char *dgh, ColumnRole role)
 {
@@ -81,7 +81,7 @@ read_columns(List *requests, Jsonb *columns, ColumnRole role, const char *argume
 
 	if (!JB_ROOT_IS_OBJECT(columns))
 		request_bad_argument(argument, JsonbToCString(NULL, &columns->root, VARSIZE(columns)),
-					 "an object of column and hierarchy, such as {\"birth\": \"years\", \"sex\": null}");
+							 "an object of column and hierarchy, such as {\"birth\": \"years\", \"sex\": null}");
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
@@ -91,7 +91,8 @@ read_columns(List *requests, Jsonb *columns, ColumnRole role, const char *argume
 		else if (token == WJB_VALUE && value.type == jbvNull)
 			requests = add_request(requests, name, NULL, role);
 		else if (token == WJB_VALUE)
-			request_bad_argument(psprintf("the hierarchy of \"%s\"", name), jsonb_text(&value), "the name of a hierarchy or null");
+			request_bad_argument(psprintf("the hierarchy of \"%s\"", name), jsonb_text(&value),
+								 "the name of a hierarchy or null");
 	}
 	return requests;
 }

@@ -10,9 +10,10 @@
 #include "mb/pg_wchar.h"
 
 /*
- * To be called before any error context of our own is entered: where there is
- * none at all, the client's statement called us, and may hold the text as a
- * literal.  Otherwise what holds it is for the callers in between to report.
+ * Set up a text to show errors in.  Call this before any error context of ours is
+ * entered: if there is no error context at all, the client's statement called us
+ * directly and may contain the text as a literal.  Otherwise a function called us, and
+ * its error context reports the statement.
  */
 void
 error_text_init(ErrorText *text, const char *string)
@@ -21,7 +22,7 @@ error_text_init(ErrorText *text, const char *string)
 	text->direct = error_context_stack == NULL;
 }
 
-/* The current error's position, in characters from 1. */
+/* Show the current error at a position, in characters from 1. */
 static void
 show_at(const ErrorText *text, int position)
 {
@@ -40,7 +41,7 @@ error_text_position(const ErrorText *text, int location)
 	return 0;
 }
 
-/* SPI has already made an internal position of what it has seen. */
+/* Return the current error's position; SPI has already made the position of its own errors an internal one. */
 static int
 reported_position(void)
 {

@@ -2,12 +2,12 @@
  * position.h
  *		Showing errors in the text that the user wrote.
  *
- * PostgreSQL's parser reports positions in the text that it was given.  Here that
- * is often a part of something longer: a query inside the code of a DO
- * statement, itself a literal in what the client sent.
+ * PostgreSQL's parser reports positions in the text that it was given.  Here this
+ * text is often part of a longer one: a query inside the code of a DO statement,
+ * which is itself a literal in the client's statement.
  */
-#ifndef KANON_AVIEW_POSITION_H
-#define KANON_AVIEW_POSITION_H
+#ifndef KANON_DDL_POSITION_H
+#define KANON_DDL_POSITION_H
 
 #include "compat.h"
 
@@ -28,13 +28,13 @@ typedef struct ErrorPlace
 
 extern void error_text_init(ErrorText *text, const char *string);
 
-/* In an ereport(): a place, in bytes from 0; nothing if it is negative. */
+/* Set the error's position, inside ereport(): in bytes from 0; none if it is negative. */
 extern int error_text_position(const ErrorText *text, int location);
 
 /*
- * An error that has a position has it in a part of the text that begins at the
- * location (error_place_part), or an error that has none gets the location, if
- * that is not negative (error_place_at).
+ * Enter an error context that places errors in a text.  With error_place_part(), the
+ * position of an error is one in the part of the text that begins at location; with
+ * error_place_at(), an error without a position gets location, unless it is negative.
  */
 extern void error_place_part(ErrorPlace *place, const ErrorText *text, int location);
 extern void error_place_at(ErrorPlace *place, const ErrorText *text, int location);

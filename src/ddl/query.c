@@ -1,6 +1,6 @@
 /*
  * query.c
- *		The source query of an A-view, checked and described before there is one.
+ *		Checking and describing the source query of an A-view that is to be created.
  */
 #include "base/kanon.h"
 
@@ -12,7 +12,10 @@
 
 #include "ddl/position.h"
 
-/* The source has to be one SELECT, as in CREATE VIEW; it begins at so many bytes. */
+/*
+ * Return the source query if it is one SELECT, as in CREATE VIEW, and set the byte at
+ * which it begins; else raise an error.
+ */
 static char *
 check_query(const char *query, int *start)
 {
@@ -31,7 +34,7 @@ check_query(const char *query, int *start)
 	return pnstrdup(query + statement->stmt_location, statement->stmt_len);
 }
 
-/* The columns of the source, without running it. */
+/* Return the columns of the source, without running it. */
 static TupleDesc
 describe_query(const char *query)
 {
@@ -59,7 +62,7 @@ describe_query(const char *query)
 	return desc;
 }
 
-/* The source query and its columns; errors in it are shown where it was written. */
+/* Return the source query and set its columns; errors in it are shown in the text that contains it. */
 char *
 aview_read_source(const AViewRequest *request, TupleDesc *desc)
 {

@@ -7,7 +7,7 @@
 
 #include "aview/aview.h"
 
-/* Learn from the rows of today which cells there are to be, and store that: a chain of steps or a tree of boxes. */
+/* Compute the view's cells from the present rows of its source, and store them: a chain of steps or a tree of boxes. */
 extern void aview_store_recoding(AView *aview);
 
 /* Return how many different values a column has, NULL aside. */

@@ -1,6 +1,6 @@
 /*
  * refresh.c
- *		kanon.refresh: a materialized view brought up to date, or made anew.
+ *		kanon.refresh: bringing a materialized view up to date, or forming its groups anew.
  */
 
 #include "base/kanon.h"
@@ -18,7 +18,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
 
-/* Nothing of what was published is kept. */
+/* Delete the stored groups, so that nothing is kept of earlier answers. */
 static void
 forget_groups(AView *aview)
 {
@@ -34,7 +34,7 @@ forget_groups(AView *aview)
 	CommandCounterIncrement();
 }
 
-/* refresh(view, earlier_answers_may_be_compared) */
+/* Refresh a materialized view: refresh(view, earlier_answers_may_be_compared). */
 Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {

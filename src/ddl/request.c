@@ -25,7 +25,7 @@ request_bad_argument(const char *name, const char *value, const char *rule)
 			 errmsg("%s is %s, but it must be %s", name, value, rule)));
 }
 
-/* Raise an error for what is not supported. */
+/* Raise an error for an argument that materialized views do not support. */
 static pg_noreturn void
 not_yet(const char *name)
 {
@@ -34,7 +34,7 @@ not_yet(const char *name)
 			 errmsg("anonymization views do not support %s yet", name)));
 }
 
-/* Raise an error for a bad value of what is asked for: see create.h. */
+/* Raise an error for a bad value in a request: see create.h. */
 void
 request_check_values(const AViewRequest *request)
 {
@@ -66,7 +66,10 @@ missing_column(const char *argument, const char *role)
 			 errmsg("%s needs %s", argument, role)));
 }
 
-/* Raise an error if l, t or block_size would silently guarantee nothing, for want of the columns that they are about. */
+/*
+ * Raise an error if l, t or block_size would silently guarantee nothing, for want of the
+ * columns that they are about.
+ */
 void
 request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id)
 {
@@ -90,7 +93,10 @@ asks_for(const AViewRequest *request, ColumnRole role)
 	return false;
 }
 
-/* Raise an error if a view cannot be materialized.  Groups are stored for good: there must be some, and rows must be told apart. */
+/*
+ * Raise an error if a view cannot be materialized.  Groups are stored for good: there
+ * must be some, and rows must be told apart.
+ */
 static void
 check_materialized(const AViewRequest *request)
 {
@@ -150,9 +156,9 @@ check_hierarchy_type(const ColumnRequest *column, Oid type)
 	if ((kind == DGH_DATE && never_date) || (kind == DGH_INTERVAL && never_number))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name, format_type_be(type),
-						column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
-				 errdetail("It would know none of the values: they could be shown only as they are or as everything.")));
+				 errmsg("column \"%s\" is of type %s, but hierarchy \"%s\" is one of %s", column->name,
+						format_type_be(type), column->dgh, kind == DGH_DATE ? "dates" : "numbers"),
+				 errdetail("It knows none of the values, so they could be shown only as they are or as *.")));
 }
 
 /* Raise an error if the values of a column cannot be published as a request asks. */
@@ -161,17 +167,19 @@ check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
 {
 	if (column->dgh)
 		check_hierarchy_type(column, type);
-	if (column->role == ROLE_ID && request->has_block_size && !OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+	if (column->role == ROLE_ID && request->has_block_size &&
+		!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("identifier \"%s\" is of type %s, which has no order", column->name, format_type_be(type)),
 				 errdetail("With block_size, rows are divided in the order of their identifiers.")));
-	if (column->role == ROLE_QUASI && (type_is_array(type) || type_is_rowtype(type) || get_typtype(type) == TYPTYPE_PSEUDO))
+	if (column->role == ROLE_QUASI &&
+		(type_is_array(type) || type_is_rowtype(type) || get_typtype(type) == TYPTYPE_PSEUDO))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("quasi-identifier \"%s\" is of type %s, which has no single values to generalize", column->name,
 						format_type_be(type)),
-				 errhint("Use the parts of it that identify people as columns of their own.")));
+				 errhint("Give each part of it that identifies people a column of its own.")));
 }
 
 /* Return the request for each column of the source, or NULL: see create.h. */

@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(kanon_generalization_sequence);
 PG_FUNCTION_INFO_V1(kanon_refresh_sequence);
 PG_FUNCTION_INFO_V1(kanon_uncovered);
 
-/* How many different values a column shows at a level. */
+/* Return how many different values a column shows at a level. */
 static int
 count_distinct(const Survey *survey, int column, int level)
 {
@@ -62,7 +62,7 @@ quasi_columns(const AView *aview)
 	return columns;
 }
 
-/* The column to be generalized next; -1 when all are at their roots. */
+/* Return the column to generalize next; -1 when all columns are at their roots. */
 static int
 next_column(const Survey *survey, const int *level)
 {
@@ -85,7 +85,7 @@ next_column(const Survey *survey, const int *level)
 	return best;
 }
 
-/* Computes the sequence and stores it in place of the old one. */
+/* Compute the sequence and store it in place of the old one. */
 static void
 store_sequence(AView *aview)
 {
@@ -103,11 +103,11 @@ store_sequence(AView *aview)
 		values[2] = Int16GetDatum(aview->quasi[column] + 1);
 		values[3] = Int32GetDatum(++level[column]);
 		kanon_execute("INSERT INTO kanon.aview_step (aview, step, attnum, level) VALUES ($1, $2, $3, $4)",
-							   4, types, values, NULL);
+					  4, types, values, NULL);
 	}
 }
 
-/* Learns from the rows of today which cells there are to be. */
+/* Store the steps or the boxes learnt from the present rows of the source: see recoding.h. */
 void
 aview_store_recoding(AView *aview)
 {
@@ -117,7 +117,7 @@ aview_store_recoding(AView *aview)
 		store_sequence(aview);
 }
 
-/* How many different values, NULL aside, a column has. */
+/* Return how many different values a column has: see recoding.h. */
 int64
 aview_count_distinct(const AView *aview, int column)
 {
@@ -163,7 +163,7 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* refresh_sequence(view), for its owner */
+/* Compute the sequence of a view anew: refresh_sequence(view), for the view's owner. */
 Datum
 kanon_refresh_sequence(PG_FUNCTION_ARGS)
 {
@@ -176,7 +176,7 @@ kanon_refresh_sequence(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Does a column's hierarchy not know a value? */
+/* Return true if a column's hierarchy does not know a value. */
 static bool
 is_uncovered(const Dictionary *dictionary, int32 code)
 {
@@ -188,7 +188,7 @@ is_uncovered(const Dictionary *dictionary, int32 code)
 	return view.kind != GEN_ANY && dictionary->dgh->methods->depth(dictionary->dgh, &view) < 0;
 }
 
-/* uncovered(view): raw values that its hierarchies do not know, for its owner */
+/* Return the raw values that a view's hierarchies do not know: uncovered(view), for the view's owner. */
 Datum
 kanon_uncovered(PG_FUNCTION_ARGS)
 {

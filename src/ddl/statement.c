@@ -2,9 +2,9 @@
  * statement.c
  *		The language kanon: executing the statements of a DO block.
  *
- * Each statement does what the function of the same purpose does, with the
- * rights of the caller and under the same privileges, the one to execute that
- * function included.
+ * Each statement stands for a function of kanon.  It runs with the rights of the
+ * caller and needs the same privileges as the function, including the one to
+ * execute it.
  */
 #include "base/kanon.h"
 
@@ -43,11 +43,11 @@ static const char *const statement_names[] = {
 	[STATEMENT_DROP_AVIEW] = "DROP ANONYMIZATION_VIEW",
 };
 
-/* May the caller do what this function does? */
+/* Raise an error if the caller may not execute a function of kanon. */
 static void
 check_function(const char *name)
 {
-	const Oid any[1] = {InvalidOid}; /* not looked at: there is one function of the name */
+	const Oid any[1] = {InvalidOid}; /* ignored: there is one function of the name */
 	Oid function = LookupFuncName(list_make2(makeString(KANON_SCHEMA), makeString(pstrdup(name))), -1, any, false);
 	AclResult result = kanon_function_aclcheck(function, GetUserId(), ACL_EXECUTE);
 
@@ -65,7 +65,7 @@ run(const char *command, int nargs, Oid *types, Datum *values)
 	SPI_finish();
 }
 
-/* Runs a command that is given a hierarchy's name. */
+/* Run a command that takes a hierarchy's name. */
 static void
 run_on_dgh(const char *command, const char *name)
 {
@@ -75,7 +75,7 @@ run_on_dgh(const char *command, const char *name)
 	run(command, 1, types, values);
 }
 
-/* Every second label, as an array. */
+/* Return every second label, from first on, as an array. */
 static Datum
 label_array(List *labels, int first)
 {
@@ -91,7 +91,8 @@ static void
 insert_edges(const Statement *statement)
 {
 	Oid types[3] = {TEXTOID, TEXTARRAYOID, TEXTARRAYOID};
-	Datum values[3] = {CStringGetTextDatum(statement->name), label_array(statement->labels, 0), label_array(statement->labels, 1)};
+	Datum values[3] = {CStringGetTextDatum(statement->name), label_array(statement->labels, 0),
+					   label_array(statement->labels, 1)};
 
 	/* A clearer error than that of the foreign key. */
 	(void) dgh_kind_of(statement->name);
@@ -159,7 +160,7 @@ execute_all(const ErrorText *text, List *statements)
 	MemoryContextDelete(context);
 }
 
-/* DO LANGUAGE kanon */
+/* Execute a block of code: DO LANGUAGE kanon. */
 Datum
 kanon_language_inline(PG_FUNCTION_ARGS)
 {
@@ -184,7 +185,7 @@ no_functions(void)
 			 errhint("Its statements are executed by DO LANGUAGE kanon.")));
 }
 
-/* CREATE FUNCTION ... LANGUAGE kanon */
+/* Refuse CREATE FUNCTION ... LANGUAGE kanon: the validator. */
 Datum
 kanon_language_validator(PG_FUNCTION_ARGS)
 {

@@ -1,14 +1,14 @@
 /*
  * statement.h
- *		The statements of DO LANGUAGE kanon: what the grammar makes of them.
+ *		The parsed statements of DO LANGUAGE kanon, and the state of their parser.
  *
  * The language has three ways of reading a text.  Statements are words, numbers
  * and punctuation as in SQL.  Labels of hierarchies are the texts between
  * commas.  The query of an A-view is SQL, whose end PostgreSQL's own scanner
  * finds.  The grammar says which of them comes next.
  */
-#ifndef KANON_AVIEW_STATEMENT_H
-#define KANON_AVIEW_STATEMENT_H
+#ifndef KANON_DDL_STATEMENT_H
+#define KANON_DDL_STATEMENT_H
 
 #include "ddl/create.h"
 #include "ddl/position.h"
@@ -31,7 +31,7 @@ typedef struct Statement
 	AViewRequest *request; /* STATEMENT_CREATE_AVIEW */
 } Statement;
 
-/* What the scanner reads next. */
+/* The kind of token that the scanner reads next. */
 typedef enum ScanMode
 {
 	SCAN_WORDS,
@@ -73,7 +73,7 @@ typedef struct StatementParser
 	/* The statement that is being read. */
 	const char *form; /* a hint how it is written; null if its first words do not tell */
 	AViewRequest *request;
-	unsigned clauses; /* those seen, a bit each */
+	unsigned clauses; /* a bit for each clause that has been read */
 } StatementParser;
 
 /* statement_gram.y */

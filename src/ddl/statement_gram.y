@@ -3,9 +3,10 @@
  * statement_gram.y
  *		The grammar of DO LANGUAGE kanon.
  *
- * It is the one of Eltabakh et al., "Query Processing with K-Anonymity", section
- * 4 and Fig. 5, with clauses for what kanon.create_anonymization_view() offers
- * beyond it.  A block is read to its end before any of it is executed.
+ * It is the grammar of Eltabakh et al., "Query Processing with K-Anonymity", section
+ * 4 and Fig. 5, with clauses for the further arguments of
+ * kanon.create_anonymization_view().  A block is parsed to its end before any of its
+ * statements is executed.
  */
 #include "base/kanon.h"
 
@@ -79,8 +80,8 @@ static double read_number(StatementParser *parser, const char *text, int locatio
 %expect 0
 
 /*
- * The scanner has to know what comes before it reads on: a state that can only
- * reduce does so without looking ahead.
+ * The grammar sets the scanner's mode before the next token is read.  Therefore a
+ * state that can only reduce does so without looking ahead.
  */
 %define lr.default-reduction most
 
@@ -94,10 +95,10 @@ static double read_number(StatementParser *parser, const char *text, int locatio
 }
 
 %token <text> NAME INTEGER DECIMAL LABEL QUERY
-/* As names only in double quotes. */
+/* Reserved words: as names only in double quotes. */
 %token <text> CREATE INTO ON REFERENCES WITH
 %token <text> ANONYMIZATION_ID ANONYMIZATION_QUASI_ID ANONYMIZATION_SENSITIVE_ATTR DGH_NAME
-/* Any other word that begins like them: a misspelling, shown where it stands. */
+/* Any other word that begins like them: a misspelling, reported at its position. */
 %token <text> ANONYMIZATION_UNKNOWN
 /* Allowed as names. */
 %token <text> ALGORITHM ANONYMIZATION_VIEW BLOCK_SIZE DGH DROP INSERT K L MATCH MATERIALIZED T
@@ -288,7 +289,7 @@ name:
 
 %%
 
-/* The token that was read last cannot stand where it does. */
+/* Raise an error at the last token, which the grammar does not allow there. */
 static void
 kanon_statement_yyerror(int *location, StatementParser *parser, const char *message)
 {
@@ -399,7 +400,7 @@ read_number(StatementParser *parser, const char *text, int location)
 	return value;
 }
 
-/* The statements of a block of code. */
+/* Return the statements of a block of code. */
 List *
 statement_parse(const ErrorText *text)
 {

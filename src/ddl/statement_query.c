@@ -2,8 +2,8 @@
  * statement_query.c
  *		Finding the end of the query in CREATE ANONYMIZATION_VIEW ... ON query WITH ...
  *
- * The query is read by PostgreSQL's own scanner, so that strings, dollar quotes,
- * escapes, comments and names are exactly what its parser will take them for.
+ * PostgreSQL's own scanner reads the query, so that strings, dollar quotes, escapes,
+ * comments and names end where PostgreSQL's parser will end them.
  */
 #include "base/kanon.h"
 
@@ -36,7 +36,7 @@ statement_word_is(const char *word, int length, const char *keyword)
 	return keyword[length] == '\0';
 }
 
-/* Words that begin like this are the grammar's, or misspelled. */
+/* Return true if a word begins like a keyword of the grammar: it is one, or a misspelled one. */
 bool
 statement_is_clause_prefix(const char *word, int length)
 {
@@ -45,13 +45,14 @@ statement_is_clause_prefix(const char *word, int length)
 	return length >= (int) strlen(prefix) && statement_word_is(word, strlen(prefix), prefix);
 }
 
-/* The length of the word that a token is, quotes not counted as words. */
+/* Return the length of a token that is a word, or 0; a quoted name is no word. */
 static int
 word_length(const char *token)
 {
 	int length = 0;
 
-	while (IS_HIGHBIT_SET(token[length]) || isalnum((unsigned char) token[length]) || token[length] == '_' || token[length] == '$')
+	while (IS_HIGHBIT_SET(token[length]) || isalnum((unsigned char) token[length]) || token[length] == '_' ||
+		   token[length] == '$')
 		length++;
 	return length;
 }
@@ -62,7 +63,7 @@ token_is(const char *token, const char *keyword)
 	return statement_word_is(token, word_length(token), keyword);
 }
 
-/* Can it begin a clause?  If that is misspelled, the grammar says so. */
+/* Return true if a token may begin a clause; the grammar reports a misspelled keyword. */
 static bool
 is_clause_word(const char *token)
 {
@@ -77,9 +78,9 @@ is_clause_word(const char *token)
 }
 
 /*
- * Do these two tokens, after a WITH that is in no parentheses, begin the
- * clauses?  In a query a common table expression may have such a name, but then
- * AS or column names follow.
+ * Return true if the two tokens after a WITH outside parentheses begin the clauses.
+ * In a query, a common table expression may have such a name, but then AS or column
+ * names follow.
  */
 static bool
 begin_clauses(const char *first, const char *second)
@@ -122,7 +123,7 @@ next_token(QueryScan *scan, int *location)
 	return token;
 }
 
-/* The end of the query: a WITH with clauses, a semicolon or the end of the text. */
+/* Return the end of the query: a WITH with clauses, a semicolon or the end of the text. */
 static int
 find_end(QueryScan *scan, int *first)
 {
@@ -148,7 +149,10 @@ find_end(QueryScan *scan, int *first)
 	return location;
 }
 
-/* The end of the query that follows `start`; it begins at `first`, or is not there if that is its end. */
+/*
+ * Return the end of the query that follows start, and set *first to its beginning; there
+ * is no query if both are equal.
+ */
 int
 statement_query_end(const ErrorText *text, int start, int *first)
 {

@@ -34,7 +34,7 @@ survey_value(Survey *survey, int column, int32 code)
 	survey->rows[column][code]++;
 }
 
-/* Room for the codes of one more row. */
+/* Return room for the codes of one more row. */
 static int32 *
 keep_row(Survey *survey)
 {
@@ -45,7 +45,8 @@ keep_row(Survey *survey)
 		if (survey->kept_room > PG_INT32_MAX / 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the source of an anonymization view by Mondrian has more than %d rows", survey->kept_room)));
+					 errmsg("the source of an anonymization view by Mondrian has more than %d rows",
+							survey->kept_room)));
 		survey->kept_room *= 2;
 		survey->kept = repalloc_huge(survey->kept, survey->kept_room * width);
 	}
@@ -86,7 +87,8 @@ run_survey(const AView *aview, List *columns, Survey *survey)
 
 	progress_phase(PHASE_READING, 0);
 	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
-	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), true, NULL), NULL, GetActiveSnapshot());
+	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), true, NULL), NULL,
+					   GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
 	source_end(run);
 	as_owner_end(&scope);

@@ -2,8 +2,8 @@
  * survey.h
  *		Reading the source of an A-view once, when it is created or refreshed.
  */
-#ifndef KANON_AVIEW_SURVEY_H
-#define KANON_AVIEW_SURVEY_H
+#ifndef KANON_DDL_SURVEY_H
+#define KANON_DDL_SURVEY_H
 
 #include "aview/aview.h"
 #include "recode/dictionary.h"

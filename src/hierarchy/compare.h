@@ -74,7 +74,7 @@ typedef struct Comparison
 	Home homes[2];							  /* by side */
 	Finding current[2];						  /* by side: in its own hierarchy's present state */
 	Finding bound[2];						  /* by side: in the other side's hierarchy */
-	Finding resolutions[2][2];				  /* by the side whose hierarchy it is, and by side */
+	Finding resolutions[2][2];				  /* by the side that has the hierarchy, and by side */
 	Finding readings[COMPARISON_MAX_ARGS][2]; /* by argument: read as a date, as a number */
 } Comparison;
 

@@ -322,7 +322,8 @@ gen_equal_keys(const void *a, const void *b, void *arg)
 		return left == right;
 	/* Most equal values have equal bytes, too. */
 	if (VARSIZE_ANY_EXHDR(DatumGetPointer(left)) == VARSIZE_ANY_EXHDR(DatumGetPointer(right)) &&
-		memcmp(VARDATA_ANY(DatumGetPointer(left)), VARDATA_ANY(DatumGetPointer(right)), VARSIZE_ANY_EXHDR(DatumGetPointer(left))) == 0)
+		memcmp(VARDATA_ANY(DatumGetPointer(left)), VARDATA_ANY(DatumGetPointer(right)),
+			   VARSIZE_ANY_EXHDR(DatumGetPointer(left))) == 0)
 		return true;
 	return gen_identical(left, right);
 }

@@ -291,7 +291,7 @@ gen_double_bound(const GenView *view, bool upper)
 											  NumericGetDatum(upper ? view->nhi : view->nlo)));
 }
 
-/* Free the copies that gen_view() made, for callers whose memory context lives too long. */
+/* Free the copies that gen_view() made, for callers with a memory context that lives too long. */
 void
 gen_view_free(GenView *view)
 {

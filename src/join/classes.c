@@ -4,7 +4,7 @@
  *
  * A class is a combination of values, one for each clause, and the values are
  * numbered by matches.c.  With one clause, a class is a value, and this file only
- * hands on what matches.c says.
+ * passes on the matches that matches.c finds.
  *
  * With several clauses, the inner classes are ordered by their value for each clause.
  * For an outer class, the clause with the fewest matching inner classes guides the
@@ -212,12 +212,13 @@ append_class(MatchList *list, int number, int *room)
 	if (list->count == *room)
 	{
 		*room = *room ? *room * 2 : 4;
-		list->values = list->values ? repalloc_huge(list->values, (Size) *room * sizeof(int)) : palloc(*room * sizeof(int));
+		list->values = list->values ? repalloc_huge(list->values, (Size) *room * sizeof(int))
+									: palloc(*room * sizeof(int));
 	}
 	list->values[list->count++] = number;
 }
 
-/* List the inner classes that match the present outer class, whose value_lists are set. */
+/* List the inner classes that match the present outer class; its value_lists are set. */
 static void
 find_classes(Classes *classes, MatchList *list)
 {

@@ -123,7 +123,7 @@ order_inner(AvlikeJoinState *state)
 	/*
 	 * A counting sort.  The rows of class c are counted in starts[c + 2]; after summing
 	 * up, starts[c + 1] is where class c begins, and filling the class moves it on to
-	 * where class c + 1 begins, which is what starts[c + 1] has to say in the end.
+	 * where class c + 1 begins, the final value of starts[c + 1].
 	 */
 	for (int row = 0; row < state->nrows; row++)
 		starts[CLASS(row) + 2]++;

@@ -75,7 +75,8 @@ typedef struct JoinConditions
 
 /* Split the conditions of a join by their use. */
 static void
-split_conditions(List *clauses, JoinType jointype, const RelOptInfo *joinrel, CustomPath *path, JoinConditions *conditions)
+split_conditions(List *clauses, JoinType jointype, const RelOptInfo *joinrel, CustomPath *path,
+				 JoinConditions *conditions)
 {
 	RelOptInfo *outer = ((Path *) linitial(path->custom_paths))->parent;
 	RelOptInfo *inner = ((Path *) lsecond(path->custom_paths))->parent;
@@ -108,7 +109,8 @@ cost_join(PlannerInfo *root, CustomPath *path, const JoinConditions *conditions)
 	cost_qual_eval(&qual, list_concat_copy(conditions->filter, conditions->after), root);
 	path->path.startup_cost = inner->total_cost + outer->startup_cost + inner->rows * lookup + qual.startup;
 	path->path.total_cost = path->path.startup_cost + outer->total_cost - outer->startup_cost + outer->rows * lookup +
-							path->path.rows * (cpu_tuple_cost + list_length(conditions->keys) * cpu_operator_cost + qual.per_tuple);
+							path->path.rows *
+								(cpu_tuple_cost + list_length(conditions->keys) * cpu_operator_cost + qual.per_tuple);
 }
 
 /* Return true if there is a path that needs no parameters. */
@@ -121,7 +123,7 @@ is_usable(const Path *path)
 /* Add the path of an AVLIKE join of two relations, if they are joined by AVLIKE. */
 static void
 add_avlike_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
-			  JoinPathExtraData *extra)
+				JoinPathExtraData *extra)
 {
 	CustomPath *path;
 	JoinConditions conditions;
@@ -170,7 +172,7 @@ can_join(JoinType jointype)
  */
 static void
 add_avlike_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
-			   JoinPathExtraData *extra)
+				 JoinPathExtraData *extra)
 {
 	if (next_join_pathlist_hook)
 		next_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
@@ -204,7 +206,8 @@ static bool
 same_column(const Node *a, const Node *b)
 {
 	if (IsA(a, Var) && IsA(b, Var))
-		return ((const Var *) a)->varno == ((const Var *) b)->varno && ((const Var *) a)->varattno == ((const Var *) b)->varattno;
+		return ((const Var *) a)->varno == ((const Var *) b)->varno &&
+			   ((const Var *) a)->varattno == ((const Var *) b)->varattno;
 	return IsA(a, PlaceHolderVar) && IsA(b, PlaceHolderVar) &&
 		   ((const PlaceHolderVar *) a)->phid == ((const PlaceHolderVar *) b)->phid;
 }
@@ -233,7 +236,8 @@ show_as_used(List *columns, List *used)
 {
 	ListCell *cell;
 
-	foreach (cell, pull_var_clause((Node *) used, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+	foreach (cell, pull_var_clause((Node *) used,
+								   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
 	{
 		TargetEntry *entry = find_joined_column(columns, lfirst(cell));
 
@@ -305,9 +309,10 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 void
 avlike_join_init(void)
 {
-	DefineCustomBoolVariable("kanon.enable_avlike_join", "Lets the planner join by AVLIKE without comparing every pair.",
-							 "Joins give the same rows without it; this is for tests.",
-							 &enable_avlike_join, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("kanon.enable_avlike_join",
+							 "Lets the planner join by AVLIKE without comparing every pair.",
+							 "Joins give the same rows without it; this is for tests.", &enable_avlike_join, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	RegisterCustomScanMethods(&avlike_join_methods);
 	next_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = add_avlike_paths;

@@ -27,7 +27,7 @@ typedef struct AvlikeJoinState
 	int nwanted; /* inner columns that are used once rows are joined */
 	int *wanted; /* in ascending order */
 
-	/* What the type of the join asks for. */
+	/* Properties of the type of the join. */
 	bool shows_pairs;	 /* joined rows are part of the result: not for an anti join */
 	bool stops_at_first; /* one partner of an outer row is enough: semi and anti joins */
 	bool keeps_outer;	 /* outer rows without a partner are part of the result */
@@ -51,7 +51,7 @@ typedef struct AvlikeJoinState
 	MemoryContext all_outer;
 	Tuplestorestate *kept;
 	TupleTableSlot *kept_slot;
-	uint8 *found; /* a bit per outer row: 1 if it has a partner */
+	uint8 *found;	 /* a bit per outer row: 1 if it has a partner */
 	Size found_size; /* in bytes */
 
 	/* The present outer row. */
@@ -73,11 +73,11 @@ extern void join_show_row(AvlikeJoinState *state, TupleTableSlot *row, int from)
 /* Put the used columns of a loaded inner row into the joined row. */
 extern void join_show_inner(AvlikeJoinState *state, int row);
 /*
- * Set key_values to what the row of a side, which is in the scan slot, is joined by.
+ * Set key_values to the values by which the row of a side, in the scan slot, is joined.
  * Return false if one of the values is NULL, so that the row joins with nothing.
  */
 extern bool join_evaluate(AvlikeJoinState *state, ExprState **keys);
-/* Load as many inner rows as fit into memory, after those loaded before; sets is_last. */
+/* Load as many inner rows as fit into memory, after the rows loaded before; sets is_last. */
 extern void join_load_inner(AvlikeJoinState *state);
 
 #endif

@@ -45,7 +45,8 @@ hash_image(const void *key, void *arg)
 	Datum value = *(const Datum *) key;
 
 	if (type->typlen == -1)
-		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+		return hash_bytes((unsigned char *) VARDATA_ANY(DatumGetPointer(value)),
+						  VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 	return datum_image_hash(value, type->typbyval, type->typlen);
 }
 
@@ -59,7 +60,8 @@ same_image(const void *left, const void *right, void *arg)
 
 	if (type->typlen == -1)
 		return VARSIZE_ANY_EXHDR(DatumGetPointer(a)) == VARSIZE_ANY_EXHDR(DatumGetPointer(b)) &&
-			   memcmp(VARDATA_ANY(DatumGetPointer(a)), VARDATA_ANY(DatumGetPointer(b)), VARSIZE_ANY_EXHDR(DatumGetPointer(a))) == 0;
+			   memcmp(VARDATA_ANY(DatumGetPointer(a)), VARDATA_ANY(DatumGetPointer(b)),
+					  VARSIZE_ANY_EXHDR(DatumGetPointer(a))) == 0;
 	return datum_image_eq(a, b, type->typbyval, type->typlen);
 }
 
@@ -95,7 +97,7 @@ typedef struct LinePlace
 	int64 lo;
 	int64 hi;
 	int number;	 /* of the value */
-	int64 reach; /* once ordered: the largest hi of the stretch whose middle this is */
+	int64 reach; /* once ordered: the largest hi of the stretch with this place in its middle */
 } LinePlace;
 
 struct Matches
@@ -115,8 +117,8 @@ struct Matches
 	int *ends;		   /* of each line, among places */
 
 	ValueType outer_type;
-	MemoryContext cache; /* holds what is known of outer values, which may be forgotten */
-	Interner *outer;	/* its records are OuterValues */
+	MemoryContext cache; /* holds the matches of outer values, which may be forgotten */
+	Interner *outer;	 /* its records are OuterValues */
 };
 
 /* An outer value, and the inner values that match it. */
@@ -141,7 +143,8 @@ void
 matches_forget_outer(Matches *matches)
 {
 	MemoryContextReset(matches->cache);
-	matches->outer = interner_create(matches->cache, sizeof(Datum), sizeof(OuterValue), &image_methods, &matches->outer_type);
+	matches->outer = interner_create(matches->cache, sizeof(Datum), sizeof(OuterValue), &image_methods,
+									 &matches->outer_type);
 }
 
 /* Create an empty set of values for a clause. */
@@ -160,7 +163,8 @@ matches_create(OpExpr *clause, bool outer_is_left, MemoryContext cache)
 	fmgr_info_set_expr((Node *) clause, &matches->function);
 	read_argument_type(outer_is_left ? lsecond(clause->args) : linitial(clause->args), &matches->inner_type);
 	read_argument_type(outer_is_left ? linitial(clause->args) : lsecond(clause->args), &matches->outer_type);
-	matches->inner = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &image_methods, &matches->inner_type);
+	matches->inner = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &image_methods,
+									 &matches->inner_type);
 	matches->room = matches->inner->room;
 	matches->places = palloc(matches->room * sizeof(LinePlace));
 	matches->cache = AllocSetContextCreate(cache, "kanon matches", ALLOCSET_DEFAULT_SIZES);

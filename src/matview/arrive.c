@@ -366,7 +366,7 @@ survey_floors(Arrival *arrival, int *greatest, int64 *free)
 }
 
 /*
- * Form groups of new rows; and, where there is no group at all, of all rows, also those that
+ * Form groups of new rows; and, where there is no group at all, of all rows, also rows that
  * were published once.
  */
 static void
@@ -405,7 +405,10 @@ warn_of_chain(const AView *aview)
 			 errhint("Form new groups with %s.refresh(view, earlier_answers_may_be_compared => true).", KANON_SCHEMA)));
 }
 
-/* Let the rows form groups if they can, and join others if they cannot; in the end the caller's rows are back in place. */
+/*
+ * Let the rows form groups if they can, and join others if they cannot; in the end the
+ * caller's rows are back in place.
+ */
 static void
 settle_arrivals(Arrival *arrival, bool forming)
 {

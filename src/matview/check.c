@@ -137,7 +137,7 @@ group_holds(Stored *stored, const StoredGroup *group)
 	return tally_holds(stored, stored->keeper->anonymizer, &recoder, group);
 }
 
-/* Create an anonymizer that knows the distributions over all members, also those that wait. */
+/* Create an anonymizer that knows the distributions over all members, also members that wait. */
 static Anonymizer *
 learn_distributions(Stored *stored)
 {
@@ -161,7 +161,7 @@ learn_distributions(Stored *stored)
 	return anonymizer;
 }
 
-/* Return the groups with sensitive values that are farther than t from those of all rows. */
+/* Return the groups with a distribution of sensitive values farther than t from the one of all rows. */
 List *
 groups_not_close(Stored *stored)
 {

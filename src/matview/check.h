@@ -9,7 +9,7 @@
 
 /* Return true if a group satisfies k and l; t is a matter of all groups. */
 extern bool group_holds(Stored *stored, const StoredGroup *group);
-/* Return the groups with sensitive values that are farther than t from those of all rows; NIL without t. */
+/* Return the groups with a distribution of sensitive values farther than t from the one of all rows; NIL without t. */
 extern List *groups_not_close(Stored *stored);
 
 #endif

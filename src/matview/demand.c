@@ -103,7 +103,7 @@ row_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, row_mutator, context);
 }
 
-/* Put columns of members for the columns of a row, and parameters for those of choices. */
+/* Replace the columns of a row by columns of members, and the columns of choices by parameters. */
 static Node *
 member_mutator(Node *node, void *context)
 {

@@ -44,7 +44,7 @@
 #include "recode/dictionary.h"
 #include "recode/recode.h"
 
-/* A keeper whose dictionaries have grown beyond this starts afresh. */
+/* A keeper with dictionaries that have grown beyond this starts afresh. */
 #define KEEPER_MEMORY (64 * 1024 * 1024)
 
 typedef struct KeeperEntry

@@ -332,7 +332,7 @@ dissolve_weakened(Maintenance *maintenance)
 }
 
 /*
- * Dissolve groups with distributions that are too far from those of all rows, one at a time,
+ * Dissolve groups with distributions too far from the distribution of all rows, one at a time,
  * until there is none.  This ends: a single group is all rows, and at no distance from them.
  */
 static void

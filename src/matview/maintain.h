@@ -4,7 +4,7 @@
  *
  * Changes of rows are noted one by one, and take effect in maintenance_end().  The
  * caller holds the view's lock, and runs with the rights of the view's owner.
- * Values are those of a row of keeper->row.
+ * Values are of a row of keeper->row.
  */
 #ifndef KANON_MAINTAIN_H
 #define KANON_MAINTAIN_H

@@ -9,11 +9,10 @@
  * at (its floor), the values of the source and, where each row has a k of its own
  * (demand.c), that.
  *
- * Of a group's members those are published whose k is not larger than their number:
- * the first j in the order of their k, for the largest j that the j-th does not
- * ask for more than.  So a group's members with a k up to its size are just these.
- * A row that asks for no company has a group of its own, without a key, which no
- * row joins.
+ * A group publishes the largest set of its members in which no member has a k above
+ * the size of the set: the first j in the order of their k, for the largest j that is
+ * at least the k of the j-th member.
+ * A row with a k of 0 or 1 has a group of its own, without a key, which no row joins.
  *
  * Cells of the chain are nested: a cell at one step lies in one cell at the next.
  * So the way of a row from the root down to its own values is a string, each cell
@@ -39,7 +38,10 @@ extern void matview_init(void);
 
 /* Create and fill the tables of a view that has just been created, and its triggers if they can keep it. */
 extern void matview_create(AView *aview);
-/* Return the definition of a materialized view; raise an error unless the current role owns it and may read its source. */
+/*
+ * Return the definition of a materialized view; raise an error unless the current role
+ * owns it and may read its source.
+ */
 extern AView *matview_load_owned(Oid view);
 /* Return the steps of a view as text: no row can join groups that were made with other steps. */
 extern char *matview_chain(const AView *aview);

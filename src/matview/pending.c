@@ -67,7 +67,7 @@ static List *pending = NIL;	  /* the changes of the running transaction, in the 
 static bool applying = false; /* groups are being brought up to date */
 static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
 
-/* The rows of a subtransaction are added to those of its parent if they are no more than this. */
+/* The rows of a subtransaction are added to its parent's rows if they are no more than this. */
 #define FEW_ROWS 1000
 
 /* Return the descriptor of pending rows. */
@@ -370,8 +370,8 @@ note_statement(Keeper *keeper, void *arg)
 	if (!has_rows && !has_choices)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("table \"%s\" is not what anonymization view \"%s\" is made from", get_rel_name(relation),
-						get_rel_name(keeper->aview->view))));
+				 errmsg("table \"%s\" is neither the source nor the profile table of anonymization view \"%s\"",
+						get_rel_name(relation), get_rel_name(keeper->aview->view))));
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
 	{
 		pending_reconcile(keeper->id);
@@ -677,7 +677,7 @@ at_transaction_end(XactEvent event, void *arg)
 	serial = 0;
 }
 
-/* Add a subtransaction's changes to those of its parent. */
+/* Add a subtransaction's changes to its parent's changes. */
 static void
 hand_over(Pending *entry, Pending *parent)
 {

@@ -61,7 +61,10 @@ kanon_groups(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = matview_load_owned(PG_GETARG_OID(0));
-	/* Values are shown by their output functions: any role may define a cast to json, and this runs with kanon's rights. */
+	/*
+	 * Values are shown by their output functions: any role may define a cast to json, and
+	 * this runs with kanon's rights.
+	 */
 	const char *list =
 		"pg_catalog.jsonb_agg(CASE WHEN m.c%1$d IS NULL THEN NULL ELSE pg_catalog.format('%%s', m.c%1$d) END ORDER BY m.ctid)";
 	StringInfoData command;

@@ -2,8 +2,8 @@
  * stored_view.c
  *		The stored groups of a materialized view as a source of published rows.
  *
- * The source is groups joined with members.  Its columns are those of the view, as
- * they are published, then the columns as they are, then the number of the group.
+ * The source is groups joined with members.  Its columns are the view's columns as they
+ * are published, then the view's columns as they are, then the number of the group.
  * With a profile, these rows are joined with choices as the rows of the view's own
  * source are; and where stored groups may be too small for the choices of a purpose
  * and recipient, a last column says whether a row's group is large enough.
@@ -258,10 +258,9 @@ has_to_count(const AView *aview)
 }
 
 /*
- * Return the source with a last column: are the members of a row's group that are shown for
- * these choices as many as each of them asks for?  With l or t all members must be shown,
- * since whether values are diverse, or close to those of all rows, is known of the whole
- * group only.
+ * Return the source with a last column, which is true if the members of a row's group that
+ * are shown for these choices are as many as each of them asks for.  With l or t all members
+ * must be shown, since diversity and closeness are known of the whole group only.
  */
 static Query *
 count_shown(const AView *aview, Query *joined)

@@ -81,11 +81,13 @@ access_check(Oid view, const char *purpose, const char *recipient)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("anonymization view \"%s\" is read for a purpose and a recipient, but the purpose is \"%s\" and the recipient \"%s\"",
 						get_rel_name(view), purpose, recipient),
-				 errhint("SET kanon.purpose and kanon.recipient to what role \"%s\" may act for; kanon.access lists it.", user)));
+				 errhint("SET kanon.purpose and kanon.recipient to a pair that role \"%s\" may act for; kanon.access lists the pairs.",
+						 user)));
 	if (!is_granted(view, purpose, recipient))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" may not read anonymization view \"%s\" for purpose \"%s\" and recipient \"%s\"", user,
-						get_rel_name(view), purpose, recipient),
-				 errhint("SET kanon.purpose and kanon.recipient to others, or ask an administrator for kanon.grant_access().")));
+				 errmsg("role \"%s\" may not read anonymization view \"%s\" for purpose \"%s\" and recipient \"%s\"",
+						user, get_rel_name(view), purpose, recipient),
+				 errhint(
+					 "SET kanon.purpose and kanon.recipient to others, or ask an administrator for kanon.grant_access().")));
 }

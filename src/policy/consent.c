@@ -63,7 +63,8 @@ consent_given(const AView *aview, const RowLayout *layout, TupleTableSlot *slot,
 	int disclose = aview->columns[column].disclose;
 	int retain = aview->columns[column].retain;
 
-	return (disclose < 0 || read_flag(slot, layout->place[disclose])) && (retain < 0 || read_flag(slot, layout->place[retain]));
+	return (disclose < 0 || read_flag(slot, layout->place[disclose])) &&
+		   (retain < 0 || read_flag(slot, layout->place[retain]));
 }
 
 /* Add a column to a set, unless it is -1 for none. */

@@ -5,8 +5,8 @@
  * The choices are further columns of the source (policy/profile.h).  A choice that
  * is NULL agrees to nothing.
  */
-#ifndef KANON_SCAN_CONSENT_H
-#define KANON_SCAN_CONSENT_H
+#ifndef KANON_CONSENT_H
+#define KANON_CONSENT_H
 
 #include "executor/tuptable.h"
 
@@ -15,8 +15,8 @@
 
 /*
  * Add columns of choices to the columns of the source that have to be read, and return
- * the set: the choices about a whole row; those about showing the columns in the set;
- * and those about showing and generalizing them.
+ * the set: the choices about a whole row; the choices about showing the columns in the
+ * set; and the choices about showing and generalizing them.
  */
 extern Bitmapset *consent_add_profile(const AView *aview, Bitmapset *columns);
 extern Bitmapset *consent_add_permissions(const AView *aview, Bitmapset *columns);

@@ -113,7 +113,8 @@ choice_column(const ChoiceJoin *join, const char *name, ChoiceType wanted)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of profile table \"%s\" is of type %s, but it must be of type %s", name,
-						RelationGetRelationName(join->table), format_type_be(attribute->atttypid), wanted_names[wanted])));
+						RelationGetRelationName(join->table), format_type_be(attribute->atttypid),
+						wanted_names[wanted])));
 	return psprintf("choice.%s", quote_identifier(name));
 }
 
@@ -132,7 +133,10 @@ view_column(const ChoiceJoin *join, const char *name)
 			 errdetail("The profile names it.")));
 }
 
-/* Return the one column of the primary key that is neither purpose nor recipient, or NULL if there is not exactly one. */
+/*
+ * Return the one column of the primary key that is neither purpose nor recipient, or
+ * NULL if there is not exactly one.
+ */
 static char *
 key_column(const ChoiceJoin *join)
 {
@@ -147,7 +151,8 @@ key_column(const ChoiceJoin *join)
 	{
 		char *name = get_attname(RelationGetRelid(join->table), rel->rd_index->indkey.values[i], false);
 
-		if ((join->purpose && strcmp(name, join->purpose) == 0) || (join->recipient && strcmp(name, join->recipient) == 0))
+		if ((join->purpose && strcmp(name, join->purpose) == 0) ||
+			(join->recipient && strcmp(name, join->recipient) == 0))
 			continue;
 		if (found)
 		{
@@ -180,8 +185,8 @@ complete_names(ChoiceJoin *join)
 	if (pair->table_column == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("profile table \"%s\" has no column \"%s\" and no other key", RelationGetRelationName(join->table),
-						given->view_column),
+				 errmsg("profile table \"%s\" has no column \"%s\" and no other key",
+						RelationGetRelationName(join->table), given->view_column),
 				 errhint("Use kanon.create_anonymization_view, whose profile names the columns that belong together.")));
 	join->key = list_make1(pair);
 }
@@ -205,9 +210,10 @@ append_choice(StringInfo text, const char *expression, const char *name, bool is
 	if (strictest && is_flag)
 		expression = psprintf("pg_catalog.bool_and(%s)", expression);
 	else if (strictest)
-		expression = psprintf("CASE WHEN pg_catalog.bool_and(%s OPERATOR(pg_catalog.>=) 0) IS TRUE AND pg_catalog.bool_or(%s IS NULL) IS FALSE"
-							  " THEN pg_catalog.max(%s) END",
-							  expression, expression, expression);
+		expression =
+			psprintf("CASE WHEN pg_catalog.bool_and(%s OPERATOR(pg_catalog.>=) 0) IS TRUE AND pg_catalog.bool_or(%s IS NULL) IS FALSE"
+					 " THEN pg_catalog.max(%s) END",
+					 expression, expression, expression);
 	appendStringInfo(text, ", %s AS %s", expression, quote_identifier(name));
 }
 
@@ -227,7 +233,8 @@ append_levels(const ChoiceJoin *join, StringInfo text, bool strictest)
 	for (int i = 0; join->profile->level && i < join->desc->natts; i++)
 	{
 		if (join->columns[i] && join->columns[i]->role == ROLE_SENSITIVE)
-			append_choice(text, integer_choice(join, join->profile->level), psprintf(CHOICE_LEVEL, i + 1), false, strictest);
+			append_choice(text, integer_choice(join, join->profile->level), psprintf(CHOICE_LEVEL, i + 1), false,
+						  strictest);
 	}
 	foreach (cell, join->profile->levels)
 	{
@@ -256,13 +263,15 @@ append_choices(const ChoiceJoin *join, StringInfo text, bool strictest)
 		ProfilePair *pair = lfirst(cell);
 		const char *column = choice_column(join, pair->table_column, TYPE_BOOLEAN);
 
-		append_choice(text, psprintf("%s IS TRUE", column), psprintf(CHOICE_DISCLOSE, view_column(join, pair->view_column)), true, strictest);
+		append_choice(text, psprintf("%s IS TRUE", column),
+					  psprintf(CHOICE_DISCLOSE, view_column(join, pair->view_column)), true, strictest);
 	}
 	foreach (cell, join->profile->retain)
 	{
 		ProfilePair *pair = lfirst(cell);
 
-		append_choice(text, not_expired(join, pair->table_column), psprintf(CHOICE_RETAIN, view_column(join, pair->view_column)), true, strictest);
+		append_choice(text, not_expired(join, pair->table_column),
+					  psprintf(CHOICE_RETAIN, view_column(join, pair->view_column)), true, strictest);
 	}
 }
 
@@ -271,18 +280,19 @@ static void
 append_context(const ChoiceJoin *join, StringInfo text)
 {
 	if (join->purpose)
-		appendStringInfo(text, " AND %s::pg_catalog.text OPERATOR(pg_catalog.=) %s.%s()", choice_column(join, join->purpose, TYPE_ANY),
-						 KANON_SCHEMA, PURPOSE_FUNCTION);
+		appendStringInfo(text, " AND %s::pg_catalog.text OPERATOR(pg_catalog.=) %s.%s()",
+						 choice_column(join, join->purpose, TYPE_ANY), KANON_SCHEMA, PURPOSE_FUNCTION);
 	if (join->recipient)
-		appendStringInfo(text, " AND %s::pg_catalog.text OPERATOR(pg_catalog.=) %s.%s()", choice_column(join, join->recipient, TYPE_ANY),
-						 KANON_SCHEMA, RECIPIENT_FUNCTION);
+		appendStringInfo(text, " AND %s::pg_catalog.text OPERATOR(pg_catalog.=) %s.%s()",
+						 choice_column(join, join->recipient, TYPE_ANY), KANON_SCHEMA, RECIPIENT_FUNCTION);
 }
 
 /* Return the name of the profile table as SQL text. */
 static const char *
 profile_table_name(const ChoiceJoin *join)
 {
-	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(join->table)), RelationGetRelationName(join->table));
+	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(join->table)),
+									  RelationGetRelationName(join->table));
 }
 
 /* Append "(SELECT keys, the strictest choices FROM the table GROUP BY keys)". */
@@ -354,12 +364,13 @@ append_key(const ChoiceJoin *join, StringInfo text)
 		ProfilePair *pair = lfirst(cell);
 
 		check_comparable(join, pair);
-		appendStringInfo(text, " AND %s = source.%s", choice_column(join, pair->table_column, TYPE_ANY), quote_identifier(pair->view_column));
+		appendStringInfo(text, " AND %s = source.%s", choice_column(join, pair->table_column, TYPE_ANY),
+						 quote_identifier(pair->view_column));
 	}
 }
 
 /*
- * Append the largest k that the row's owner asks for, whatever the purpose and the
+ * Append the largest k that the row's owner asks for, for any purpose and
  * recipient: -1 if one is missing or negative, NULL if there are no choices.
  */
 static void
@@ -372,7 +383,8 @@ append_demand(const ChoiceJoin *join, StringInfo text)
 					 " OPERATOR(pg_catalog.>=) 0 THEN pg_catalog.max(%s) ELSE -1 END FROM %s AS choice WHERE true",
 					 k, k, k, profile_table_name(join));
 	append_key(join, text);
-	appendStringInfo(text, " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) AS %s", quote_identifier(CHOICE_DEMAND));
+	appendStringInfo(text, " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0) AS %s",
+					 quote_identifier(CHOICE_DEMAND));
 }
 
 /* Return the text of the join; strictest: with the strictest of several rows of choices. */
@@ -387,7 +399,8 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 	appendStringInfoString(&text, "SELECT ");
 	for (int i = 0; i < join->desc->natts; i++)
 		appendStringInfo(&text, "source.%s, ", quote_identifier(NameStr(TupleDescAttr(join->desc, i)->attname)));
-	appendStringInfo(&text, "%s IS NOT NULL AS %s", choice_column(join, first->table_column, TYPE_ANY), quote_identifier(CHOICE_FOUND));
+	appendStringInfo(&text, "%s IS NOT NULL AS %s", choice_column(join, first->table_column, TYPE_ANY),
+					 quote_identifier(CHOICE_FOUND));
 	if (strictest)
 		append_given_choices(join, &text);
 	else
@@ -422,14 +435,15 @@ check_kind(Relation table)
 {
 	char kind = table->rd_rel->relkind;
 
-	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_VIEW && kind != RELKIND_MATVIEW &&
-		kind != RELKIND_FOREIGN_TABLE)
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_VIEW &&
+		kind != RELKIND_MATVIEW && kind != RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" cannot be a profile table: it has no rows of choices", RelationGetRelationName(table))));
+				 errmsg("\"%s\" cannot be a profile table: it has no rows of choices",
+						RelationGetRelationName(table))));
 }
 
-/* Raise an error if a column of the source has a name like those of the columns of choices. */
+/* Raise an error if a column of the source has a name like a column of choices. */
 static void
 check_names(TupleDesc desc)
 {

@@ -4,7 +4,7 @@
  *
  * If the view matches by cover, a row is in the answer if its published values satisfy the
  * condition.  If it matches by witness, the answer depends on the other members of the
- * row's group, too, so the view itself is queried; a row whose raw values satisfy the
+ * row's group, too, so the view itself is queried; a row with raw values that satisfy the
  * condition is its own witness, so the rows that are both answered and wanted need no
  * query.
  */
@@ -92,8 +92,8 @@ condition_on_source(const AView *aview, const char *predicate)
 	for (int i = 0; i < aview->ncolumns; i++)
 		names = lappend(names, makeString(aview->columns[i].name));
 	return predicate_analyze(predicate, state,
-							 addRangeTableEntryForSubquery(state, copyObject(aview->source), makeAlias(VIEW_ALIAS, names),
-														   false, true));
+							 addRangeTableEntryForSubquery(state, copyObject(aview->source),
+														   makeAlias(VIEW_ALIAS, names), false, true));
 }
 
 /* Return the row type of a pair: the published columns, then the raw ones. */

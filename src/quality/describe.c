@@ -150,5 +150,6 @@ kanon_aview_selects(PG_FUNCTION_ARGS)
 {
 	const Query *rows = describe_load(PG_GETARG_OID(0))->rows;
 
-	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause || rows->havingQual);
+	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause ||
+				   rows->havingQual);
 }

@@ -30,7 +30,7 @@ enum State
 	STATE_SURE,		/* rows with share 1 */
 	STATE_POSSIBLE, /* rows with a share above 0 */
 	STATE_ROWS,		/* all of them */
-	STATE_UNKNOWN, /* rows without a known share */
+	STATE_UNKNOWN,	/* rows without a known share */
 	STATE_SIZE
 };
 
@@ -51,7 +51,8 @@ state_of(FunctionCallInfo fcinfo, int argument)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("this function is for the aggregate %s.estimate_count", KANON_SCHEMA)));
 	array = PG_ARGISNULL(argument) ? construct_empty_array(FLOAT8OID) : PG_GETARG_ARRAYTYPE_P(argument);
-	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
+	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != STATE_SIZE || ARR_HASNULL(array) ||
+		ARR_ELEMTYPE(array) != FLOAT8OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the state of estimate_count must have %d numbers", STATE_SIZE)));

@@ -39,9 +39,9 @@ typedef struct ClassCounts
 } ClassCounts;
 
 /* The %s stand for the condition for suppressed rows, the relation and the columns. */
-#define COUNT_QUERY                                                                            \
+#define COUNT_QUERY \
 	"SELECT pg_catalog.sum(c.n)::pg_catalog.int8, pg_catalog.count(*) FILTER (WHERE NOT c.s)," \
-	" pg_catalog.min(c.n) FILTER (WHERE NOT c.s)"                                              \
+	" pg_catalog.min(c.n) FILTER (WHERE NOT c.s)" \
 	" FROM (SELECT pg_catalog.count(*) AS n, %s AS s FROM %s AS r GROUP BY %s) AS c"
 
 /* Return a count of the query's only row; 0 if it is NULL. */
@@ -58,7 +58,8 @@ count_result(int column)
 static void
 count_all_classes(const ClassedRelation *relation, ClassCounts *classes)
 {
-	if (SPI_execute(psprintf(COUNT_QUERY, relation->suppressed, relation->name, relation->list), true, 1) != SPI_OK_SELECT)
+	if (SPI_execute(psprintf(COUNT_QUERY, relation->suppressed, relation->name, relation->list), true, 1) !=
+		SPI_OK_SELECT)
 		elog(ERROR, "could not count classes: %s", SPI_result_code_string(SPI_result));
 	classes->rows = count_result(1);
 	classes->classes = count_result(2);
@@ -79,9 +80,9 @@ typedef struct Parts
 	DestReceiver base;
 	MemoryContext context; /* outlives the query */
 	int ncolumns;		   /* with the sensitive one */
-	ValueCodes **columns; /* the sensitive one is the last */
-	Interner *classes;	  /* as tuples of codes, without the sensitive column */
-	int32 *codes;		  /* work space: the codes of a row */
+	ValueCodes **columns;  /* the sensitive one is the last */
+	Interner *classes;	   /* as tuples of codes, without the sensitive column */
+	int32 *codes;		   /* work space: the codes of a row */
 	Part *parts;
 	int64 count;
 	int64 room;
@@ -180,7 +181,8 @@ arrange_parts(Parts *parts)
 	int64 *starts = palloc_extended((parts->classes->count + 1) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Part *arranged = palloc_extended(Max(parts->count, 1) * sizeof(Part), MCXT_ALLOC_HUGE);
 
-	parts->totals = palloc_extended(valuecodes_count(parts->columns[parts->ncolumns - 1]) * sizeof(int64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	parts->totals = palloc_extended(valuecodes_count(parts->columns[parts->ncolumns - 1]) * sizeof(int64),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (int64 i = 0; i < parts->count; i++)
 	{
 		parts->totals[parts->parts[i].value] += parts->parts[i].rows;
@@ -261,9 +263,14 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 		known += class[i].rows;
 		logs += class[i].rows * log(class[i].rows);
 	}
-	t = parts->ordered ? parts_ordered_distance(parts, class, count, rows) : parts_equal_distance(parts, class, count, rows);
+	t = parts->ordered ? parts_ordered_distance(parts, class, count, rows)
+					   : parts_equal_distance(parts, class, count, rows);
 	if (classes->classes++ == 0)
-		*classes = (ClassCounts){.classes = 1, .diversity = true, .least = PG_INT64_MAX, .l_distinct = PG_INT64_MAX, .l_entropy = INFINITY};
+		*classes = (ClassCounts){.classes = 1,
+								 .diversity = true,
+								 .least = PG_INT64_MAX,
+								 .l_distinct = PG_INT64_MAX,
+								 .l_entropy = INFINITY};
 	classes->least = Min(classes->least, (int64) rows);
 	classes->l_distinct = Min(classes->l_distinct, values);
 	classes->l_entropy = Min(classes->l_entropy, values == 0 ? 0 : Max(1, exp(log(known) - logs / known)));
@@ -297,8 +304,9 @@ classes_row(FunctionCallInfo fcinfo, const ClassCounts *classes)
 	TupleDesc desc;
 	bool none = classes->classes == 0;
 	bool no_diversity = !classes->diversity;
-	Datum values[6] = {Int64GetDatum(classes->rows), Int64GetDatum(classes->classes), Int64GetDatum(classes->least),
-					   Int64GetDatum(classes->l_distinct), Float8GetDatum(classes->l_entropy), Float8GetDatum(classes->t)};
+	Datum values[6] = {Int64GetDatum(classes->rows), Int64GetDatum(classes->classes),
+					   Int64GetDatum(classes->least), Int64GetDatum(classes->l_distinct),
+					   Float8GetDatum(classes->l_entropy), Float8GetDatum(classes->t)};
 	bool nulls[6] = {false, false, none, no_diversity, no_diversity, no_diversity};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -336,8 +344,8 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(classes_row(fcinfo, &classes));
 }
 
-#define VIOLATIONS_QUERY                                                             \
-	"SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s"                  \
+#define VIOLATIONS_QUERY \
+	"SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s" \
 	" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.<) %3$d AND NOT %4$s ORDER BY 1"
 
 /* Return a class with too few rows: its values as text, and the number of its rows. */

@@ -123,16 +123,16 @@ known_values(const Side *known, int column)
 }
 
 /* Matches published values with known ones, as = does on an anonymization view. */
-#define MATCH_QUERY                                                              \
+#define MATCH_QUERY \
 	"SELECT s.n, k.n FROM ROWS FROM (pg_catalog.unnest($1)) WITH ORDINALITY AS s (v, n)" \
 	" JOIN ROWS FROM (pg_catalog.unnest($2)) WITH ORDINALITY AS k (v, n) ON s.v OPERATOR(pg_catalog.=) k.v"
 
 typedef struct Linkage
 {
-	Side *shown; /* the view: its classes are the published groups */
-	Side *known; /* the identified table: its classes are people with equal values */
-	int nwords;	 /* of 64 bits, in a set of groups */
-	uint64 **covers; /* per column: a set of groups per known code */
+	Side *shown;	   /* the view: its classes are the published groups */
+	Side *known;	   /* the identified table: its classes are people with equal values */
+	int nwords;		   /* of 64 bits, in a set of groups */
+	uint64 **covers;   /* per column: a set of groups per known code */
 	int64 *population; /* per group: the people that it may be about */
 } Linkage;
 

@@ -117,9 +117,9 @@ typedef struct Sizes
 {
 	int64 published; /* rows */
 	int64 groups;
-	int64 people; /* the sum over groups: a person in two groups counts twice */
-	int64 least;  /* people in the smallest group */
-	double dm;	  /* discernibility: the sum over rows of the rows they look like */
+	int64 people;		/* the sum over groups: a person in two groups counts twice */
+	int64 least;		/* people in the smallest group */
+	double dm;			/* discernibility: the sum over rows of the rows they look like */
 	double k_deviation; /* the sum over published rows of the people in their group beyond k */
 } Sizes;
 

@@ -4,7 +4,7 @@
  *
  * A logical view is anonymized as a query reads it, and each published row is paired with
  * the source's row that it was made from.  The rows of a materialized view are read with
- * their stored raw values; those that wait for a group count as suppressed.
+ * their stored raw values; rows that wait for a group count as suppressed.
  */
 #include "base/kanon.h"
 
@@ -76,7 +76,8 @@ typedef struct Reading
 static void
 pair_done(Reading *reading)
 {
-	Assert(reading->pair.fate == FATE_GROUP || reading->pair.fate == FATE_SUPPRESSED || reading->pair.fate == FATE_OPEN);
+	Assert(reading->pair.fate == FATE_GROUP || reading->pair.fate == FATE_SUPPRESSED ||
+		   reading->pair.fate == FATE_OPEN);
 	reading->receive(reading->arg, &reading->pair);
 	MemoryContextReset(reading->row);
 	if (++reading->done % 10000 == 0)
@@ -112,8 +113,11 @@ pairs_read_stored(Reading *reading)
 {
 	int ncolumns = reading->aview->ncolumns;
 	Pair *pair = &reading->pair;
-	RowRequest request = {.aview = reading->aview, .wanted = reading->columns, .snapshot = GetActiveSnapshot(),
-						  .raw = true, .keep_order = true};
+	RowRequest request = {.aview = reading->aview,
+						  .wanted = reading->columns,
+						  .snapshot = GetActiveSnapshot(),
+						  .raw = true,
+						  .keep_order = true};
 	RowSource *source = stored_rows_methods.start(&request);
 	StoredRows *rows = (StoredRows *) source;
 

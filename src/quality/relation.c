@@ -166,7 +166,8 @@ relation_for_classes(Oid relid, ArrayType *names)
 	check_all_visible(rel);
 	relation->relid = relid;
 	relation->owner = rel->rd_rel->relowner;
-	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel));
 	if (rel->rd_rel->relkind == RELKIND_VIEW)
 		check_purpose_of(relid);
 	relation_close(rel, NoLock);

@@ -113,7 +113,8 @@ typedef struct RankedCode
 static int
 compare_ranked_codes(const void *left, const void *right, void *sort)
 {
-	return ApplySortComparator(((const RankedCode *) left)->value, false, ((const RankedCode *) right)->value, false, sort);
+	return ApplySortComparator(((const RankedCode *) left)->value, false, ((const RankedCode *) right)->value, false,
+							   sort);
 }
 
 /* Return the rank of each code's value in the order of the type, from 1; NULL comes last. */

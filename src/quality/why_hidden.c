@@ -106,11 +106,13 @@ explain_choice(Question *question, TupleTableSlot *slot, int column)
 		return false;
 	if (!choice_is_set(question, slot, profile->found))
 		return_reason(question, column, NULL, "no choice",
-			   psprintf("there are no choices for purpose \"%s\" and recipient \"%s\"", profile->purpose, profile->recipient));
+					  psprintf("there are no choices for purpose \"%s\" and recipient \"%s\"", profile->purpose,
+							   profile->recipient));
 	else if (c->disclose >= 0 && !choice_is_set(question, slot, c->disclose))
 		return_reason(question, column, NULL, "opted out", "the data owner does not disclose it");
 	else if (c->retain >= 0 && !choice_is_set(question, slot, c->retain))
-		return_reason(question, column, NULL, "expired", "its retention has ended, or the data owner never agreed to one");
+		return_reason(question, column, NULL, "expired",
+					  "its retention has ended, or the data owner never agreed to one");
 	else
 		return false;
 	return true;
@@ -131,12 +133,14 @@ explain_column(Question *question, TupleTableSlot *slot, const Cell *cell, int c
 	else if (explain_choice(question, slot, column))
 		;
 	else if (c->role == ROLE_ID && shown == NULL)
-		return_reason(question, column, NULL, "k", psprintf("the data owner's k is %d: identifiers are shown only if it is 0", k));
+		return_reason(question, column, NULL, "k",
+					  psprintf("the data owner's k is %d: identifiers are shown only if it is 0", k));
 	else if (cell && cell->suppressed && c->role != ROLE_OTHER)
 		return_reason(question, column, shown, "suppressed",
-			   psprintf("no group with enough other people was found; the data owner's k is %d", k));
+					  psprintf("no group with enough other people was found; the data owner's k is %d", k));
 	else if (c->role == ROLE_QUASI && cell)
-		return_reason(question, column, shown, "k", psprintf("generalized until its group shares it; the data owner's k is %d", k));
+		return_reason(question, column, shown, "k",
+					  psprintf("generalized until its group shares it; the data owner's k is %d", k));
 	else if (c->role == ROLE_SENSITIVE && c->level >= 0)
 		return_reason(question, column, shown, "level", "generalized to the level that the data owner has chosen");
 	else
@@ -161,7 +165,8 @@ explain_missing(Question *question)
 	Anonymizer *anonymizer = question->anonymizer;
 	const RowLayout *layout = anonymizer_layout(anonymizer);
 	Query *query = source_query(question->aview, layout->columns, NIL, NIL);
-	SourceRun *run = source_start(question->aview, source_plan(question->aview, query, false, NULL), NULL, GetActiveSnapshot());
+	SourceRun *run = source_start(question->aview, source_plan(question->aview, query, false, NULL), NULL,
+								  GetActiveSnapshot());
 	TupleTableSlot *slot;
 
 	while (source_next(run, &slot))
@@ -171,8 +176,9 @@ explain_missing(Question *question)
 			continue;
 		question->rows++;
 		for (int i = 0; i < question->aview->ncolumns; i++)
-			return_reason(question, i, NULL, choice_is_set(question, slot, question->aview->profile->found) ? "k" : "no choice",
-				   "the row is not shown: the data owner has chosen no k, and the view has none");
+			return_reason(question, i, NULL,
+						  choice_is_set(question, slot, question->aview->profile->found) ? "k" : "no choice",
+						  "the row is not shown: the data owner has chosen no k, and the view has none");
 	}
 	source_end(run);
 }
@@ -182,7 +188,9 @@ static void
 explain_rows(Question *question)
 {
 	AView *aview = question->aview;
-	RowRequest request = {.aview = aview, .wanted = bms_add_range(NULL, 0, aview->ncolumns - 1), .snapshot = GetActiveSnapshot()};
+	RowRequest request = {.aview = aview,
+						  .wanted = bms_add_range(NULL, 0, aview->ncolumns - 1),
+						  .snapshot = GetActiveSnapshot()};
 	AnonymizeFirst *rows = anonymize_first_start_with_source(&request);
 	RowSource *source = (RowSource *) rows;
 	Datum *values = palloc0(aview->ncolumns * sizeof(Datum));
@@ -232,7 +240,8 @@ read_asked_ids(const AView *aview, ArrayType *array)
 	if (given != needed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("anonymization view \"%s\" has %d identifiers, but %d values are given", get_rel_name(aview->view), needed, given)));
+				 errmsg("anonymization view \"%s\" has %d identifiers, but %d values are given",
+						get_rel_name(aview->view), needed, given)));
 	return ids;
 }
 

@@ -400,7 +400,7 @@ recode(Histogram *histogram, int first_step, int last_step)
 
 /* Append a column of a recoder and the number of its values at each level. */
 static void
-dump_column(StringInfo out, const Recoder *recoder, int column)
+recoder_dump_column(StringInfo out, const Recoder *recoder, int column)
 {
 	const Dictionary *dictionary = recoder->columns[column];
 
@@ -426,7 +426,7 @@ recoder_dump(const Recoder *recoder)
 					 recoder->personal ? " (personal)" : "", recoder->l, recoder->t, recoder->nsensitive,
 					 recoder->cells ? recoder->cells->members : 0);
 	for (int column = 0; column < recoder->ncolumns; column++)
-		dump_column(&out, recoder, column);
+		recoder_dump_column(&out, recoder, column);
 	for (int step = 1; recoder->steps && step <= recoder->nsteps; step++)
 		appendStringInfo(&out, "  step %d: column %d to level %d\n", step, recoder->steps[step - 1].column,
 						 recoder->steps[step - 1].level);

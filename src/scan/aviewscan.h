@@ -1,6 +1,6 @@
 /*
  * aviewscan.h
- *		The custom-scan node of A-views: what its planner and executor share.
+ *		The custom-scan node of A-views: declarations shared by its planner and executor.
  */
 #ifndef KANON_AVIEWSCAN_H
 #define KANON_AVIEWSCAN_H
@@ -27,9 +27,9 @@ typedef struct AViewPath
 {
 	CustomPath path;
 	ScanPlan plan;
-	bool selects;		   /* true if the source is read again for what is selected; PLAN_ANONYMIZE_FIRST only */
+	bool selects;		   /* true if the source is read again for the selected rows; PLAN_ANONYMIZE_FIRST only */
 	AView *aview;		   /* as its rows are read: with PLAN_STORED the view of its stored groups */
-	Conditions conditions; /* those that the path is for */
+	Conditions conditions; /* the conditions that the path is for */
 } AViewPath;
 
 /* The members of a plan's custom_private; all of them are plain nodes. */
@@ -37,7 +37,7 @@ enum ScanPrivate
 {
 	PRIVATE_AVIEW,		/* Integer: the number of the view */
 	PRIVATE_PLAN,		/* Integer: ScanPlan */
-	PRIVATE_CONDITIONS, /* List: conditions on the source, with parameters for what is not constant */
+	PRIVATE_CONDITIONS, /* List: conditions on the source, with parameters for all but constants */
 	PRIVATE_PROBE,		/* Integer: true if the conditions select witnesses */
 	PRIVATE_ASKED,		/* List of integers: columns that the last parameters are compared with; PLAN_STORED only */
 	PRIVATE_LENGTH

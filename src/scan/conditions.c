@@ -49,7 +49,7 @@ typedef struct Roles
 	Bitmapset *hidden_by_owner; /* columns that the data owner of a row may hide */
 } Roles;
 
-/* Return true if the owners of rows may hide a column, whatever its role. */
+/* Return true if the owners of rows may hide a column; any column may have such a choice. */
 static bool
 owner_hides(const AViewColumn *column)
 {
@@ -298,7 +298,7 @@ is_builtin_comparison(int rti, Oid opno, Oid function, List *args)
 }
 
 /*
- * Return true if a condition does not tell its author what it sees.  PostgreSQL may
+ * Return true if a condition does not reveal the values that it is evaluated on.  PostgreSQL may
  * evaluate it on rows that the source leaves out, where that is cheaper: before the
  * source's own WHERE, or below its joins.  A function that is not marked as
  * leakproof may put its arguments into a message; PostgreSQL's own comparisons with
@@ -322,10 +322,12 @@ is_discreet(int rti, Node *clause)
 			return true;
 		case T_OpExpr:
 			set_opfuncid((OpExpr *) clause);
-			return is_builtin_comparison(rti, ((OpExpr *) clause)->opno, ((OpExpr *) clause)->opfuncid, ((OpExpr *) clause)->args);
+			return is_builtin_comparison(rti, ((OpExpr *) clause)->opno, ((OpExpr *) clause)->opfuncid,
+										 ((OpExpr *) clause)->args);
 		case T_ScalarArrayOpExpr:
 			set_sa_opfuncid((ScalarArrayOpExpr *) clause);
-			return is_builtin_comparison(rti, ((ScalarArrayOpExpr *) clause)->opno, ((ScalarArrayOpExpr *) clause)->opfuncid,
+			return is_builtin_comparison(rti, ((ScalarArrayOpExpr *) clause)->opno,
+										 ((ScalarArrayOpExpr *) clause)->opfuncid,
 										 ((ScalarArrayOpExpr *) clause)->args);
 		default:
 			return false;
@@ -368,7 +370,10 @@ not_plain_walker(Node *node, void *context)
 	}
 }
 
-/* Find an operator or function that compares texts and does not know by which collation: it raises an error for some values. */
+/*
+ * Find an operator or function that compares texts and does not know by which collation:
+ * it raises an error for some values.
+ */
 static bool
 unknown_collation_walker(Node *node, void *context)
 {
@@ -378,9 +383,9 @@ unknown_collation_walker(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	args = IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr) ? ((OpExpr *) node)->args
-		   : IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args
-		   : IsA(node, FuncExpr) ? ((FuncExpr *) node)->args
-								 : NIL;
+		   : IsA(node, ScalarArrayOpExpr)										 ? ((ScalarArrayOpExpr *) node)->args
+		   : IsA(node, FuncExpr)												 ? ((FuncExpr *) node)->args
+																				 : NIL;
 	if (args != NIL && !OidIsValid(exprInputCollation(node)))
 	{
 		foreach (cell, args)
@@ -412,7 +417,8 @@ is_immutable_there(const AView *aview, int rti, Node *clause)
 static bool
 may_ask_source(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
 {
-	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) || contain_subplans(clause))
+	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) ||
+		contain_subplans(clause))
 		return false;
 	if (not_plain_walker(clause, &rti) || (roles.id && hides_all_ids(aview)))
 		return false;
@@ -494,8 +500,8 @@ not_witness_walker(Node *node, void *context)
 static bool
 is_witness_condition(const AView *aview, int rti, Roles roles, Node *clause)
 {
-	return aview->match == MATCH_WITNESS && aview_groups(aview) && roles.quasi && !roles.other && !roles.id && !roles.sensitive &&
-		   !roles.whole_row && !not_witness_walker(clause, &rti);
+	return aview->match == MATCH_WITNESS && aview_groups(aview) && roles.quasi && !roles.other && !roles.id &&
+		   !roles.sensitive && !roles.whole_row && !not_witness_walker(clause, &rti);
 }
 
 /* Return the constant of "column = constant", in either order, and set the column; NULL for any other clause. */
@@ -611,7 +617,8 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		 * is checked again there.  It is checked first: a function that saw the row earlier
 		 * would tell that the row had been found by a value that it hides.
 		 */
-		if (pre && (roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview))))
+		if (pre &&
+			(roles.hidden_by_owner || (roles.sensitive && aview_groups(aview)) || (roles.id && hides_ids(aview))))
 			conditions->post = lappend(conditions->post, clause);
 		else if (!pre && avlike_value(aview, rti, (OpExpr *) clause, &column))
 			conditions->post = lappend(conditions->post, clause);
@@ -657,7 +664,7 @@ typedef struct SourceTerms
 	List **parameters;
 } SourceTerms;
 
-/* Replace columns of the view by columns of the source, and what does not depend on its row by parameters. */
+/* Replace columns of the view by columns of the source, and expressions without such columns by parameters. */
 static Node *
 source_mutator(Node *node, void *context)
 {

@@ -11,12 +11,12 @@
 
 typedef struct Conditions
 {
-	List *pre;	   /* may be handed to the source */
-	List *witness; /* some member of a group must satisfy them */
-	List *post;	   /* are checked on published rows, in this order */
+	List *pre;		 /* may be handed to the source */
+	List *witness;	 /* some member of a group must satisfy them */
+	List *post;		 /* are checked on published rows, in this order */
 	int npost_first; /* how many of them are checked before the others, whatever these cost */
-	List *region;  /* follow from witness conditions; in terms of the source */
-	bool never;	   /* true if no published row can satisfy all of them */
+	List *region;	 /* follow from witness conditions; in terms of the source */
+	bool never;		 /* true if no published row can satisfy all of them */
 } Conditions;
 
 /*
@@ -28,7 +28,7 @@ extern void conditions_split(const AView *aview, int rti, List *clauses, List *d
 
 /*
  * Put conditions into the order that the planner has put the same clauses into since
- * they were split; what is to be checked first stays first.
+ * they were split; the conditions to be checked first stay first.
  */
 extern void conditions_sort(Conditions *conditions, List *clauses);
 

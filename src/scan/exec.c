@@ -150,7 +150,10 @@ evaluate_parameter(ExprState *expression, ExprContext *econtext, ParamExternData
 	param->value = datumCopy(param->value, typbyval, typlen);
 }
 
-/* Return the values of the parameters in the current memory context; those set by the running plan only if it runs. */
+/*
+ * Return the values of the parameters in the current memory context; a value set by the
+ * running plan only if it runs.
+ */
 static ParamListInfo
 list_parameters(AViewScanState *state, bool running)
 {
@@ -206,7 +209,8 @@ add_whole_row(AViewScanState *state, TupleTableSlot *slot)
 	for (int i = 0; i < ncolumns; i++)
 		TupleDescCopyEntry(desc, i + 1, slot->tts_tupleDescriptor, i + 1);
 	BlessTupleDesc(desc);
-	slot->tts_values[ncolumns] = heap_copy_tuple_as_datum(heap_form_tuple(desc, slot->tts_values, slot->tts_isnull), desc);
+	slot->tts_values[ncolumns] = heap_copy_tuple_as_datum(heap_form_tuple(desc, slot->tts_values, slot->tts_isnull),
+														  desc);
 	slot->tts_isnull[ncolumns] = false;
 }
 

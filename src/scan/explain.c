@@ -56,7 +56,8 @@ policy_text(const AView *aview)
 		appendStringInfo(&text, "purpose = %s, recipient = %s, ", quote_literal_cstr(aview->profile->purpose),
 						 quote_literal_cstr(aview->profile->recipient));
 	if (aview->profile && aview->profile->k >= 0)
-		appendStringInfoString(&text, aview->k < 0 ? "k = each data owner's" : psprintf("k = each data owner's, or %d", aview->k));
+		appendStringInfoString(&text, aview->k < 0 ? "k = each data owner's"
+												   : psprintf("k = each data owner's, or %d", aview->k));
 	else
 		appendStringInfo(&text, "k = %d", aview->k);
 	if (aview->l > 0)
@@ -105,7 +106,8 @@ show_plan(void *arg, const char *label, Query *query)
 	inner->verbose = es->verbose;
 	/* auto_explain calls us when the query's own snapshot is no longer active. */
 	PushActiveSnapshot(state->css.ss.ps.state->es_snapshot);
-	desc = CreateQueryDesc(source_plan(state->aview, query, true, params), "", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, params, NULL, 0);
+	desc = CreateQueryDesc(source_plan(state->aview, query, true, params), "", GetActiveSnapshot(), InvalidSnapshot,
+						   None_Receiver, params, NULL, 0);
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
 	ExplainPrintPlan(inner, desc);
 	ExecutorEnd(desc);

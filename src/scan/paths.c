@@ -111,7 +111,7 @@ typedef struct Asking
 	ParamPathInfo *param_info; /* the other relations that they need, or NULL */
 	double loops;			   /* how often the path will be run */
 	List *on_source;		   /* conditions in terms of the source */
-	Plan *selected;			   /* the plan for what they select from the source; NULL if there are none */
+	Plan *selected;			   /* the plan that selects from the source by them; NULL if there are none */
 	double rows;			   /* of the view */
 } Asking;
 
@@ -183,7 +183,15 @@ estimate_rows(ViewPaths *paths, const Conditions *conditions, const Plan *select
 {
 	double rows = selected ? selected->plan_rows : paths->source->plan_rows;
 
-	return clamp_row_est(rows * pow(PUBLISHED_SELECTIVITY, list_length(conditions->post) + list_length(conditions->witness)));
+	return clamp_row_est(rows *
+						 pow(PUBLISHED_SELECTIVITY, list_length(conditions->post) + list_length(conditions->witness)));
+}
+
+/* Plan a query that reads columns of the source by conditions. */
+static PlannedStmt *
+plan_source(const ViewPaths *paths, List *columns, List *on_source)
+{
+	return source_plan(paths->aview, source_query(paths->aview, columns, on_source, NIL), false, NULL);
 }
 
 /* Return the plan for the rows that conditions select from the source, or NULL if there are no conditions. */
@@ -192,12 +200,12 @@ plan_selected(ViewPaths *paths, List *on_source)
 {
 	if (on_source == NIL)
 		return NULL;
-	return source_plan(paths->aview, source_query(paths->aview, source_least(paths->aview), on_source, NIL), false, NULL)->planTree;
+	return plan_source(paths, source_least(paths->aview), on_source)->planTree;
 }
 
 /*
- * Split clauses and plan what they ask of the source.  Our estimate of rows replaces PostgreSQL's guess about a
- * function.
+ * Split clauses and plan the query of the source that they need.  Our estimate of rows
+ * replaces PostgreSQL's guess about a function.
  */
 static void
 ask_source(ViewPaths *paths, List *clauses, ParamPathInfo *param_info, Asking *asking)
@@ -251,7 +259,8 @@ counted_columns(const AView *aview)
 
 	for (int i = 0; i < aview->nsource; i++)
 	{
-		if (i < aview->ncolumns && (aview->columns[i].role == ROLE_QUASI || (aview->columns[i].role == ROLE_ID && !aview_counts_rows(aview))))
+		if (i < aview->ncolumns &&
+			(aview->columns[i].role == ROLE_QUASI || (aview->columns[i].role == ROLE_ID && !aview_counts_rows(aview))))
 			columns = lappend_int(columns, i);
 	}
 	return columns;
@@ -269,9 +278,10 @@ cost_probing(ViewPaths *paths, const Asking *asking, const Plan *selected, bool 
 		return true;
 	if (region == NIL)
 		return false;
-	probe = source_plan(paths->aview, source_query(paths->aview, counted_columns(paths->aview), region, NIL), false, NULL)->planTree;
+	probe = plan_source(paths, counted_columns(paths->aview), region)->planTree;
 	/* The groups of witnesses are read once more. */
-	*cost = cost_of_probing(paths->aview, paths->source, probe, selected->plan_rows * asking->loops * (probes ? 1.5 : 1));
+	*cost = cost_of_probing(paths->aview, paths->source, probe,
+							selected->plan_rows * asking->loops * (probes ? 1.5 : 1));
 	return true;
 }
 
@@ -346,7 +356,7 @@ has_set(List *sets, Relids set)
 	return false;
 }
 
-/* Return the sets of other relations whose rows could select rows of the view. */
+/* Return the sets of other relations with rows that could select rows of the view. */
 static List *
 joining_relations(ViewPaths *paths)
 {
@@ -355,8 +365,9 @@ joining_relations(ViewPaths *paths)
 	ListCell *cell;
 
 	if (paths->rel->has_eclass_joins)
-		clauses = list_concat(clauses, generate_implied_equalities_for_column(paths->root, paths->rel, member_is_on_source, paths,
-																			  paths->rel->lateral_referencers));
+		clauses = list_concat(clauses,
+							  generate_implied_equalities_for_column(paths->root, paths->rel, member_is_on_source,
+																	 paths, paths->rel->lateral_referencers));
 	foreach (cell, clauses)
 	{
 		RestrictInfo *clause = lfirst(cell);
@@ -375,12 +386,14 @@ add_stored(ViewPaths *paths, const Asking *asking)
 {
 	List *parameters = NIL;
 	const Conditions *conditions = &asking->conditions;
-	int asked = list_length(conditions_asked(paths->aview, paths->rti, list_concat_copy(conditions->post, conditions->witness), &parameters));
+	int asked = list_length(conditions_asked(paths->aview, paths->rti,
+											 list_concat_copy(conditions->post, conditions->witness), &parameters));
 	Path *path = &make_path(paths, PLAN_STORED, asking)->path.path;
 
 	path->rows = asking->rows;
 	path->startup_cost = 0;
-	path->total_cost = (asking->selected ? asking->selected : paths->source)->total_cost * pow(PUBLISHED_SELECTIVITY, asked);
+	path->total_cost = (asking->selected ? asking->selected : paths->source)->total_cost *
+					   pow(PUBLISHED_SELECTIVITY, asked);
 	add_path(paths->rel, path);
 }
 
@@ -418,7 +431,7 @@ add_join_paths(ViewPaths *paths)
 	}
 }
 
-/* Add all paths of the view in place of those of the function. */
+/* Replace the paths of the function by all paths of the view. */
 static void
 add_paths(ViewPaths *paths)
 {
@@ -465,12 +478,12 @@ hide_estimates(ViewPaths *paths)
 	}
 }
 
-/* Replace the paths of a relation by those of an A-view. */
+/* Replace the paths of a relation by the paths of an A-view. */
 void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 {
 	ViewPaths paths = {.root = root, .rel = rel, .rti = rti, .aview = aview->materialized ? stored_view(aview) : aview};
-	PlannedStmt *source = source_plan(paths.aview, source_query(paths.aview, source_least(paths.aview), NIL, NIL), false, NULL);
+	PlannedStmt *source = plan_source(&paths, source_least(paths.aview), NIL);
 	Stability stability = source_stability(paths.aview, source);
 
 	/* Which conditions go to the source depends on the rights of the role that reads the view. */

@@ -215,7 +215,8 @@ plan_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->methods = &aview_scan_methods;
 	scan->custom_scan_tlist = scan_tlist(root, rel, aview, clauses);
 	scan->custom_exprs = list_make4(conditions.post, conditions.witness, conditions.pre, parameters);
-	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(choice->plan), on_source, makeInteger(probes), asked);
+	scan->custom_private = list_make5(makeInteger(aview->id), makeInteger(choice->plan), on_source, makeInteger(probes),
+									  asked);
 	return (Plan *) scan;
 }
 

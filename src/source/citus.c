@@ -24,7 +24,7 @@ citus_is_here(void)
 
 /*
  * Return true if Citus has planned a query.  Citus plans the whole of a query that names
- * one of its tables; what remains to be done here stands above its node.
+ * one of its tables; the nodes that run on this server stand above its node.
  */
 static bool
 is_read_elsewhere(const Plan *plan)
@@ -81,5 +81,6 @@ void
 citus_hush(void)
 {
 	if (citus_is_here())
-		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
 }

@@ -2,7 +2,7 @@
  * scope.h
  *		The state of the session while code of a view's source runs.
  *
- * In it the settings are those that the view was created with.  A quiet scope is for
+ * It has the settings with which the view was created.  A quiet scope is for
  * readers who may not read the source: NOTICE, WARNING, INFO and LOG messages of the
  * source may quote rows that the view hides, so they go to the server's log only; and
  * the blocks and the WAL that the source uses are not added to the session's

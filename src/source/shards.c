@@ -179,7 +179,8 @@ source_of_leaf(const AView *aview, Oid leaf)
 	if (rte->relid != leaf)
 	{
 		query->targetList = map_partition_varattnos(query->targetList, TABLE_RTI, child, parent);
-		query->jointree->quals = (Node *) map_partition_varattnos((List *) query->jointree->quals, TABLE_RTI, child, parent);
+		query->jointree->quals = (Node *) map_partition_varattnos((List *) query->jointree->quals, TABLE_RTI, child,
+																  parent);
 		rte->relid = leaf;
 		rte->relkind = child->rd_rel->relkind;
 		rte->inh = false;
@@ -211,7 +212,8 @@ group_and_count(Query *query, List *columns)
 		entries = lappend(entries, entry);
 	}
 	query->hasAggs = true;
-	query->targetList = lappend(entries, makeTargetEntry((Expr *) count_rows(), list_length(entries) + 1, "rows", false));
+	query->targetList = lappend(entries,
+								makeTargetEntry((Expr *) count_rows(), list_length(entries) + 1, "rows", false));
 	return query;
 }
 
@@ -284,7 +286,8 @@ union_all(List *queries)
 		Node *expr = (Node *) entry->expr;
 		Var *var = makeVar(1, entry->resno, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
 
-		query->targetList = lappend(query->targetList, makeTargetEntry((Expr *) var, entry->resno, entry->resname, false));
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry((Expr *) var, entry->resno, entry->resname, false));
 	}
 	return query;
 }
@@ -372,8 +375,9 @@ repeated_ids(const AView *aview, List *leaves, List *ids)
 		Query *query = group_and_count(source_of_leaf(aview, lfirst_oid(cell)), ids);
 		Const *one = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
 
-		query->havingQual = (Node *) make_opclause(OpernameGetOprid(list_make2(makeString("pg_catalog"), makeString(">")), INT8OID, INT8OID),
-												   BOOLOID, false, (Expr *) count_rows(), (Expr *) one, InvalidOid, InvalidOid);
+		query->havingQual = (Node *)
+			make_opclause(OpernameGetOprid(list_make2(makeString("pg_catalog"), makeString(">")), INT8OID, INT8OID),
+						  BOOLOID, false, (Expr *) count_rows(), (Expr *) one, InvalidOid, InvalidOid);
 		set_opfuncid((OpExpr *) query->havingQual);
 		queries = lappend(queries, query);
 	}

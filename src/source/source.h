@@ -6,8 +6,8 @@
  * ExecutorRun(), so that planner and executor hooks see it; with the rights of the
  * view's owner, which its range table carries, and with the caller's snapshot.
  */
-#ifndef KANON_SCAN_SOURCE_H
-#define KANON_SCAN_SOURCE_H
+#ifndef KANON_SOURCE_H
+#define KANON_SOURCE_H
 
 #include "aview/aview.h"
 
@@ -28,7 +28,7 @@
  * by, which are among columns, or NIL.
  */
 extern Query *source_query(const AView *aview, List *columns, List *conditions, List *order_by);
-/* Return the fewest columns that a query over the source can read, for estimating what the source costs. */
+/* Return the fewest columns that a query over the source can read, for estimating the costs of the source. */
 extern List *source_least(const AView *aview);
 /*
  * Add the relations of the source to the range table of a query that does not read them, so that the
@@ -38,7 +38,7 @@ extern void source_mention(const AView *aview, Query *query);
 /* Return a Var for a column of the source in such a query. */
 extern Var *source_column(const AView *aview, int column);
 /*
- * Plan such a query over the source of a view, or of what the view stores, for values
+ * Plan such a query over the source of a view, or over its stored groups, for values
  * of its parameters; with NULL, for any values.
  */
 extern PlannedStmt *source_plan(const AView *aview, Query *query, bool parallel, ParamListInfo params);

@@ -17,7 +17,7 @@
 
 /*
  * Rewrite and plan a query made by source_query().  The stored source was analyzed when
- * the view was created; locks on what it mentions are taken here, and views and row
+ * the view was created; locks on its relations are taken here, and views and row
  * security are expanded, as for any stored query.
  */
 static PlannedStmt *
@@ -43,7 +43,8 @@ plan_in_scope(Query *query, bool parallel, ParamListInfo params)
 	if (citus)
 		citus_hush();
 	/* The planner changes the query. */
-	planned = planner(citus ? copyObject(query) : query, SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	planned = planner(citus ? copyObject(query) : query, SOURCE_QUERY_TEXT, parallel ? CURSOR_OPT_PARALLEL_OK : 0,
+					  params);
 	AtEOXact_GUC(false, settings);
 	kanon_forget_no_rights(planned);
 	if (citus)

@@ -26,7 +26,7 @@ typedef struct PumpReceiver
 	void *arg;
 } PumpReceiver;
 
-/* What the executor is asked to do. */
+/* Flags for the executor. */
 typedef enum ExecutorStep
 {
 	EXECUTOR_START,

@@ -32,8 +32,8 @@ reads_other_tables(Oid table)
 }
 
 /*
- * Find anything whose rows may depend on when, or in which order, it runs.  Sets the
- * context, a bool, if a table is found that may read others.
+ * Find a part of a query with rows that may depend on when, or in which order, it runs.
+ * Set the context, a bool, if a table is found that may read others.
  */
 static bool
 unstable_walker(Node *node, void *context)
@@ -46,8 +46,9 @@ unstable_walker(Node *node, void *context)
 
 		*(bool *) context |= rte->rtekind == RTE_RELATION && reads_other_tables(rte->relid);
 		return rte->tablesample != NULL ||
-			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE &&
-				rte->relkind != RELKIND_PARTITIONED_TABLE && rte->relkind != RELKIND_MATVIEW) ||
+			   (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_RELATION &&
+				rte->relkind != RELKIND_FOREIGN_TABLE && rte->relkind != RELKIND_PARTITIONED_TABLE &&
+				rte->relkind != RELKIND_MATVIEW) ||
 			   rte->rtekind == RTE_FUNCTION || rte->rtekind == RTE_TABLEFUNC;
 	}
 	if (IsA(node, Query))

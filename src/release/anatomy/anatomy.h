@@ -18,8 +18,8 @@ typedef struct Microdata
 	ReleaseSource *source; /* its memory context owns everything here */
 	int nrows;
 	const char **ids;	/* per row */
-	int32 *order; /* rows in an order that depends on the identifiers alone */
-	int32 *word;  /* per row */
+	int32 *order;		/* rows in an order that depends on the identifiers alone */
+	int32 *word;		/* per row */
 	const char **words; /* in the order of their bytes */
 	int64 *counts;		/* rows per word */
 	int nwords;

@@ -85,12 +85,12 @@ anatomy_table_name(Oid relation, const char *const *columns)
 }
 
 /* The %s stand for the table qit, the condition and the table st.  The second column names a group without values. */
-#define ESTIMATE_QUERY                                                                                                \
-	"SELECT pg_catalog.sum(q.rows OPERATOR(pg_catalog.*) s.asked OPERATOR(pg_catalog./) s.rows),"                     \
-	" pg_catalog.min(q.grp::pg_catalog.text) FILTER (WHERE s.grp IS NULL)"                                            \
-	" FROM (SELECT qit.grp, pg_catalog.count(*)::pg_catalog.float8 AS rows"                                           \
-	"  FROM %s AS qit WHERE %s GROUP BY qit.grp) AS q"                                                                \
-	" LEFT JOIN (SELECT st.grp, pg_catalog.sum(st.count)::pg_catalog.float8 AS rows,"                                 \
+#define ESTIMATE_QUERY \
+	"SELECT pg_catalog.sum(q.rows OPERATOR(pg_catalog.*) s.asked OPERATOR(pg_catalog./) s.rows)," \
+	" pg_catalog.min(q.grp::pg_catalog.text) FILTER (WHERE s.grp IS NULL)" \
+	" FROM (SELECT qit.grp, pg_catalog.count(*)::pg_catalog.float8 AS rows" \
+	"  FROM %s AS qit WHERE %s GROUP BY qit.grp) AS q" \
+	" LEFT JOIN (SELECT st.grp, pg_catalog.sum(st.count)::pg_catalog.float8 AS rows," \
 	"   pg_catalog.sum(st.count) FILTER (WHERE st.value OPERATOR(pg_catalog.=) ANY ($1))::pg_catalog.float8 AS asked" \
 	"  FROM %s AS st GROUP BY st.grp) AS s ON s.grp OPERATOR(pg_catalog.=) q.grp"
 

@@ -124,9 +124,11 @@ store_groups(const AnatomyRelease *release, FunctionCallInfo fcinfo)
 	char nulls[5] = {' ', ' ', PG_ARGISNULL(6) ? 'n' : ' ', ' ', PG_ARGISNULL(7) ? 'n' : ' '};
 	bool plain = PG_ARGISNULL(5);
 
-	anatomy_run(plain ? "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.anatomy($$" ROWS "$$, $1, $2, $3, NULL)"
-			  : "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.n_dependency($$" ROWS "$$, $1, $2, $4, $3, $5, NULL)",
-		plain ? 3 : 5, types, values, nulls);
+	anatomy_run(plain ? "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.anatomy($$" ROWS
+						"$$, $1, $2, $3, NULL)"
+					  : "CREATE TEMPORARY TABLE " GROUPS " AS SELECT id, grp, sensitive FROM kanon.n_dependency($$" ROWS
+						"$$, $1, $2, $4, $3, $5, NULL)",
+				plain ? 3 : 5, types, values, nulls);
 }
 
 /* Write the two tables, and drop the temporary ones. */
@@ -139,15 +141,16 @@ write_tables(const AnatomyRelease *release)
 	appendStringInfo(&command, "CREATE TABLE %s AS SELECT ", release->qit);
 	append_quasi_ids(&command, release, "r");
 	appendStringInfo(&command,
-					 "g.grp FROM " ROWS " AS r JOIN " GROUPS " AS g ON r.%s OPERATOR(pg_catalog.=) g.id COLLATE pg_catalog.\"C\""
+					 "g.grp FROM " ROWS " AS r JOIN " GROUPS
+					 " AS g ON r.%s OPERATOR(pg_catalog.=) g.id COLLATE pg_catalog.\"C\""
 					 " ORDER BY pg_catalog.gen_random_uuid()",
 					 quote_identifier(release->id));
 	anatomy_run(command.data, 0, NULL, NULL, NULL);
 
 	anatomy_run(psprintf("CREATE TABLE %s AS SELECT g.grp, g.sensitive AS value, pg_catalog.count(*)::pg_catalog.int4 AS count"
-				 " FROM " GROUPS " AS g GROUP BY g.grp, g.sensitive ORDER BY pg_catalog.gen_random_uuid()",
-				 release->st),
-		0, NULL, NULL, NULL);
+						 " FROM " GROUPS " AS g GROUP BY g.grp, g.sensitive ORDER BY pg_catalog.gen_random_uuid()",
+						 release->st),
+				0, NULL, NULL, NULL);
 	anatomy_run("DROP TABLE " ROWS ", " GROUPS, 0, NULL, NULL, NULL);
 }
 

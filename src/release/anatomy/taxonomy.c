@@ -98,7 +98,8 @@ report_missing(const Dgh *dgh, StringInfo missing, int count)
 static void
 map_words(Taxonomy *taxonomy, const char **words, const int64 *counts, int nwords)
 {
-	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(TaxonomyNode), &gen_interner_methods, NULL);
+	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(TaxonomyNode), &gen_interner_methods,
+									  NULL);
 	StringInfoData missing;
 	int nmissing = 0;
 

@@ -35,11 +35,11 @@
 typedef struct Reader
 {
 	ReleaseSource *source;
-	int capacity; /* rows that the arrays have room for */
-	Interner *ids; /* of both queries, in the order of arrival */
+	int capacity;	  /* rows that the arrays have room for */
+	Interner *ids;	  /* of both queries, in the order of arrival */
 	Interner **words; /* per column; NULL if its values are not words */
-	char *arena;	 /* space for texts, in the source's context */
-	Size arena_left; /* bytes */
+	char *arena;	  /* space for texts, in the source's context */
+	Size arena_left;  /* bytes */
 
 	/* The present query. */
 	bool further;	   /* it is the second one */
@@ -397,11 +397,14 @@ read_value(Reader *reader, int index, Datum value, bool isnull)
 	bool found;
 
 	if (column->kind == COLUMN_TEXT)
-		column->texts[source->nrows] = isnull ? NULL : keep_text(reader, OutputFunctionCall(&reader->outputs[index + 1], value));
+		column->texts[source->nrows] = isnull
+										   ? NULL
+										   : keep_text(reader, OutputFunctionCall(&reader->outputs[index + 1], value));
 	else if (isnull)
 		column->values[source->nrows] = NAN;
 	else if (column->kind == COLUMN_WORD)
-		column->values[source->nrows] = intern_word(reader->words[index], OutputFunctionCall(&reader->outputs[index + 1], value), &found);
+		column->values[source->nrows] = intern_word(reader->words[index],
+													OutputFunctionCall(&reader->outputs[index + 1], value), &found);
 	else
 	{
 		column->values[source->nrows] = release_number(column, value, reader->types[index]);

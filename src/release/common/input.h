@@ -68,7 +68,7 @@ extern void release_describe(ReleaseSource *source, const char *query);
 /*
  * Read the rows of a query and, below them, of a further one, a public register.  The
  * register has the identifier and the quasi-identifiers; its rows are NULL in other
- * columns.  A row whose identifier is in the source as well is the same person, and
+ * columns.  A row with an identifier that is in the source as well is the same person, and
  * passed over.
  */
 extern void release_read_joined(ReleaseSource *source, const char *query, const char *further, const char *id);

@@ -93,7 +93,8 @@ kanon_topdown(PG_FUNCTION_ARGS)
 
 	pg_prng_seed(&random, (uint64) argument_int(fcinfo, 6, "seed"));
 	partitioning_start(fcinfo, &partitioning, true);
-	topdown_groups(partitioning.rule, &random, partitioning.rows, partitioning.nrows, partitioning.groups, progress_done);
+	topdown_groups(partitioning.rule, &random, partitioning.rows, partitioning.nrows, partitioning.groups,
+				   progress_done);
 	partitioning_finish(fcinfo, &partitioning);
 	return (Datum) 0;
 }
@@ -113,7 +114,8 @@ kanon_local_recoding(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("block_size is %d, but a block has at least one row", block_size)));
 	partitioning_start(fcinfo, &partitioning, true);
-	local_groups(partitioning.rule, block_size, partitioning.rows, partitioning.nrows, partitioning.groups, progress_done);
+	local_groups(partitioning.rule, block_size, partitioning.rows, partitioning.nrows, partitioning.groups,
+				 progress_done);
 	partitioning_finish(fcinfo, &partitioning);
 	return (Datum) 0;
 }

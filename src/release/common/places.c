@@ -110,7 +110,8 @@ find_path(Dgh *dgh, WordPlace *place, int index, Interner *nodes)
 static void
 gather_nodes(Dgh *dgh, WordPlace *places, int count)
 {
-	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(NodeWord), &interner_borrowed_texts, NULL);
+	Interner *nodes = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(NodeWord), &interner_borrowed_texts,
+									  NULL);
 
 	for (int i = 0; i < count; i++)
 	{

@@ -148,7 +148,8 @@ box_loss(const ReleaseQuality *quality, ArrayType *box)
 	for (int i = 0; i < count; i++)
 	{
 		if (!nulls[i])
-			add_extent(&loss, value_extent(&quality->source->columns[i], quality->widths[i], values[i]), quality->widths[i]);
+			add_extent(&loss, value_extent(&quality->source->columns[i], quality->widths[i], values[i]),
+					   quality->widths[i]);
 	}
 	return loss;
 }
@@ -203,7 +204,8 @@ quality_start(ReleaseQuality *quality, ReleaseSource *source)
 	quality->widths = palloc(Max(source->nquasi, 1) * sizeof(double));
 	for (int i = 0; i < source->nquasi; i++)
 		quality->widths[i] = column_width(source, &source->columns[i]);
-	quality->ids = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &interner_borrowed_texts, NULL);
+	quality->ids = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(char *), &interner_borrowed_texts,
+								   NULL);
 	interner_reserve(quality->ids, source->nrows);
 	for (int i = 0; i < source->nrows; i++)
 	{
@@ -213,7 +215,8 @@ quality_start(ReleaseQuality *quality, ReleaseSource *source)
 		Assert(!found && code == i);
 	}
 	quality->met = palloc_extended(Max((Size) source->nrows, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	quality->groups = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(GroupCount), &interner_copied_texts, NULL);
+	quality->groups = interner_create(CurrentMemoryContext, sizeof(char *), sizeof(GroupCount), &interner_copied_texts,
+									  NULL);
 }
 
 /* Look up the output functions of id and grp. */
@@ -289,7 +292,8 @@ check_box_type(TupleDesc desc)
 static void
 read_release(ReleaseQuality *quality, const char *release, MemoryContext context)
 {
-	char *query = psprintf("SELECT release.id, release.grp, release.box FROM %s AS release", release_from_item(release));
+	char *query = psprintf("SELECT release.id, release.grp, release.box FROM %s AS release",
+						   release_from_item(release));
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon release row", ALLOCSET_DEFAULT_SIZES);
 	Portal portal;

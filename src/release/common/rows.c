@@ -71,7 +71,8 @@ grouping_box(const Grouping *grouping, const int32 *rows, int count, Oid type)
 			values[i] = isinf(box[ncolumns + i]) ? everything(column) : release_box(column, box[i], box[ncolumns + i]);
 	}
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	return PointerGetDatum(construct_md_array(values, nulls, 1, &ncolumns, &lower_bound, type, length, by_value, alignment));
+	return PointerGetDatum(
+		construct_md_array(values, nulls, 1, &ncolumns, &lower_bound, type, length, by_value, alignment));
 }
 
 /*

@@ -31,9 +31,9 @@ PG_FUNCTION_INFO_V1(kanon_publish_kja);
 /* The two tables and their source. */
 typedef struct KjaTables
 {
-	char *jat; /* qualified and quoted name */
-	char *si;  /* likewise */
-	const char *from; /* the source as a FROM item */
+	char *jat;				/* qualified and quoted name */
+	char *si;				/* likewise */
+	const char *from;		/* the source as a FROM item */
 	const char *sensitive;	/* the sensitive column */
 	ReleaseSource *columns; /* quasi-identifiers in the order of the source */
 } KjaTables;
@@ -105,7 +105,9 @@ filling_command(const KjaTables *tables)
 	StringInfoData command;
 
 	initStringInfo(&command);
-	appendStringInfoString(&command, "WITH release AS MATERIALIZED (SELECT * FROM kanon.kja_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)), ");
+	appendStringInfoString(
+		&command,
+		"WITH release AS MATERIALIZED (SELECT * FROM kanon.kja_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)), ");
 	appendStringInfo(&command,
 					 "si AS (INSERT INTO %s SELECT sg, value::%s FROM release WHERE in_source "
 					 "ORDER BY pg_catalog.gen_random_uuid()) ",
@@ -121,7 +123,8 @@ filling_command(const KjaTables *tables)
 static void
 fill_tables(FunctionCallInfo fcinfo, const KjaTables *tables)
 {
-	Oid types[KJA_ARGUMENTS] = {TEXTOID, TEXTOID, TEXTOID, JSONBOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT4OID};
+	Oid types[KJA_ARGUMENTS] = {TEXTOID, TEXTOID, TEXTOID, JSONBOID, INT4OID,
+								TEXTOID, TEXTOID, INT4OID, TEXTOID, INT4OID};
 	Datum values[KJA_ARGUMENTS];
 	char nulls[KJA_ARGUMENTS];
 

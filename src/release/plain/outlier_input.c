@@ -116,7 +116,7 @@ outlier_refuse_nulls(const ReleaseSource *source, const ReleaseColumn *column)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("column \"%s\" is null in a row of the source", column->name),
 					 errdetail("It is the row with identifier \"%s\".", source->ids[row]),
-					 errhint("Null is at no distance from anything: "
+					 errhint("Null has no distance from other values: "
 							 "leave such rows out, or give them a value with coalesce().")));
 	}
 }

@@ -1,11 +1,11 @@
 /*
  * condense.c
- *		kanon.condense: condensation, what the uncertain model is compared with.
+ *		kanon.condense: condensation, the baseline of the uncertain model.
  *
  * Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining"
- * (EDBT 2004).  Rows are put into groups of k near ones; of a group only the
- * mean and the covariances are kept, and made-up rows are drawn from them:
- * uniformly along each principal component, with its variance.
+ * (EDBT 2004).  Each group consists of k rows that are near to each other.  Only the
+ * mean and the covariances of a group are kept, and artificial rows are drawn from
+ * them: uniformly along each principal component, with its variance.
  */
 #include "base/kanon.h"
 
@@ -38,7 +38,7 @@ typedef struct Condensation
 	NoiseSource noise;
 } Condensation;
 
-/* Positions in a random order. */
+/* Return the positions of all rows in a random order. */
 static int32 *
 shuffle_positions(Condensation *state)
 {
@@ -55,7 +55,7 @@ shuffle_positions(Condensation *state)
 	return order;
 }
 
-/* A group of a row and the k - 1 nearest that have none, for one random row after another. */
+/* Make groups, each of a random row and the k - 1 nearest rows without a group. */
 static void
 make_groups(Condensation *state)
 {
@@ -112,12 +112,13 @@ compute_mean(const Condensation *state, CondensedCluster *group)
 	}
 }
 
-/* The rows of each group; members lie in one array, group by group. */
+/* Return the rows of each group; members lie in one array, group by group. */
 static CondensedCluster *
 collect_groups(const Condensation *state)
 {
 	const KdTree *tree = &state->tree;
-	CondensedCluster *groups = palloc_extended(state->ngroups * sizeof(CondensedCluster), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	CondensedCluster *groups = palloc_extended(state->ngroups * sizeof(CondensedCluster),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	int32 *positions = palloc_extended(tree->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
 	double *means = palloc_extended((Size) state->ngroups * tree->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	int used = 0;
@@ -148,7 +149,7 @@ collect_groups(const Condensation *state)
 	return groups;
 }
 
-/* Fewer than k rows are left over: each joins the group whose mean is the nearest. */
+/* Let each of the fewer than k remaining rows join the group with the nearest mean. */
 static void
 place_leftovers(Condensation *state)
 {
@@ -177,7 +178,7 @@ place_leftovers(Condensation *state)
 	}
 }
 
-/* Covariances of a group, standardized columns. */
+/* Compute the covariances of a group's standardized columns. */
 static void
 measure_group(const Condensation *state, const CondensedCluster *group, double *covariance)
 {
@@ -189,11 +190,13 @@ measure_group(const Condensation *state, const CondensedCluster *group, double *
 	{
 		for (int a = 0; a < d; a++)
 		{
-			double left = (tree->values[(Size) a * tree->nrows + group->positions[i]] - group->mean[a]) * state->factors[a];
+			double left = (tree->values[(Size) a * tree->nrows + group->positions[i]] - group->mean[a]) *
+						  state->factors[a];
 
 			for (int b = 0; b <= a; b++)
 			{
-				double right = (tree->values[(Size) b * tree->nrows + group->positions[i]] - group->mean[b]) * state->factors[b];
+				double right = (tree->values[(Size) b * tree->nrows + group->positions[i]] - group->mean[b]) *
+							   state->factors[b];
 
 				covariance[a * d + b] += left * right / group->count;
 			}
@@ -206,7 +209,7 @@ measure_group(const Condensation *state, const CondensedCluster *group, double *
 	}
 }
 
-/* Turns rows and columns p and q so that what they have in common becomes 0. */
+/* Rotate rows and columns p and q so that their covariance becomes 0. */
 static void
 rotate(double *matrix, double *vectors, int d, int p, int q)
 {
@@ -237,7 +240,7 @@ rotate(double *matrix, double *vectors, int d, int p, int q)
 	}
 }
 
-/* Jacobi's method: the matrix becomes diagonal, its eigenvectors the columns of vectors. */
+/* Make the matrix diagonal by Jacobi's method; its eigenvectors become the columns of vectors. */
 static void
 diagonalize(double *matrix, double *vectors, int d)
 {
@@ -267,7 +270,7 @@ diagonalize(double *matrix, double *vectors, int d)
 	}
 }
 
-/* Makes up as many rows as the group has, z[column][row]. */
+/* Draw as many artificial rows as the group has, z[column][row]. */
 static void
 draw_group(Condensation *state, const CondensedCluster *group, double **z, double *space)
 {
@@ -287,7 +290,8 @@ draw_group(Condensation *state, const CondensedCluster *group, double **z, doubl
 		for (int component = 0; component < d; component++)
 		{
 			/* Uniform numbers between -1/2 and 1/2 have the variance 1/12. */
-			double step = (noise_uniform(&state->noise) - 0.5) * sqrt(12 * Max(covariance[component * d + component], 0));
+			double step = (noise_uniform(&state->noise) - 0.5) *
+						  sqrt(12 * Max(covariance[component * d + component], 0));
 
 			for (int column = 0; column < d; column++)
 			{
@@ -330,7 +334,7 @@ condense(const Individuals *points, int k, int32 seed)
 	return z;
 }
 
-/* condense(source, id, columns, k, seed) -> (id, z) */
+/* Publish artificial rows: condense(source, id, columns, k, seed) -> (id, z). */
 Datum
 kanon_condense(PG_FUNCTION_ARGS)
 {

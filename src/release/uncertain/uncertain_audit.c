@@ -1,7 +1,7 @@
 /*
  * uncertain_audit.c
- *		How anonymous the rows of an uncertain release are: by the formulas, and
- *		against someone who tries.
+ *		Measuring the anonymity of an uncertain release: by the formulas, and by an
+ *		attack that links its rows to people.
  */
 #include "base/kanon.h"
 
@@ -23,10 +23,10 @@ PG_FUNCTION_INFO_V1(kanon_fit);
 PG_FUNCTION_INFO_V1(kanon_expected_anonymity);
 PG_FUNCTION_INFO_V1(kanon_link_attack);
 
-/* Rows whose densities are all together less than exp(-40) of one do not count beside it. */
+/* Densities that together are below exp(-40) of another one are ignored beside it. */
 #define NEGLIGIBLE_LOG 40
 
-/* fit(z, spread, model, x): the log-likelihood of x (Definition 2.3) */
+/* Return the log-likelihood of x (Definition 2.3): fit(z, spread, model, x). */
 Datum
 kanon_fit(PG_FUNCTION_ARGS)
 {
@@ -43,7 +43,7 @@ kanon_fit(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(fit);
 }
 
-/* The rows of a release whose anonymity is asked for. */
+/* The rows of a release, of which the anonymity is measured. */
 typedef struct Targets
 {
 	int count;
@@ -85,13 +85,14 @@ read_targets(Targets *targets, const Individuals *points, const char *release)
 		if (row < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
-					 errmsg("the release has a row with identifier \"%s\", which the source does not have", published->text)));
+					 errmsg("the release has a row with identifier \"%s\", which the source does not have",
+							published->text)));
 		add_target(targets, row, published);
 	}
 	uncertain_close(reader);
 }
 
-/* expected_anonymity(source, id, columns, release, model) -> (id, anonymity) */
+/* Measure the anonymity of a release: expected_anonymity(source, id, columns, release, model) -> (id, anonymity). */
 Datum
 kanon_expected_anonymity(PG_FUNCTION_ARGS)
 {
@@ -125,7 +126,7 @@ kanon_expected_anonymity(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Someone with a list of people and one published row. */
+/* An attack on one published row with a list of people. */
 typedef struct Attack
 {
 	KdTree tree; /* the people */
@@ -137,10 +138,10 @@ typedef struct Attack
 	double truth; /* misfit of the right one */
 	double *shapes;
 	int64 rank;	   /* people who fit at least as well as the right one */
-	double others; /* their densities and those of all others, that of the right one being 1 */
+	double others; /* the sum of the densities of all people but the right one, in units of the right one's */
 } Attack;
 
-/* Counts rows from a position on, each so many times. */
+/* Count rows from a position on, each so many times. */
 static void
 attack_rows(Attack *attack, int first, int count, int times)
 {
@@ -169,8 +170,8 @@ attack_leaf(Attack *attack, int node)
 }
 
 /*
- * Where a whole node fits worse than the right one by so much that all people
- * together would not add exp(-40) to the sum, it is left out.
+ * Count the people of a node.  A node that fits so much worse than the right person
+ * that all people together would not add exp(-40) to the sum is left out.
  */
 static void
 attack_node(Attack *attack, int node)
@@ -195,7 +196,7 @@ attack_node(Attack *attack, int node)
 	attack_node(attack, tree->right[node]);
 }
 
-/* Links one published row, whose owner is at a position of the tree. */
+/* Link one published row; the right person is at a position of the tree. */
 static void
 attack_row(Attack *attack, const UncertainRow *published, int position)
 {
@@ -216,7 +217,7 @@ attack_row(Attack *attack, const UncertainRow *published, int position)
 		attack_node(attack, 0);
 }
 
-/* The people as a tree. */
+/* Set up an attack: make a tree of the people. */
 static void
 prepare_attack(Attack *attack, const Individuals *people, const NoiseModel *model)
 {
@@ -263,7 +264,7 @@ attack_release(ReturnSetInfo *result, const Individuals *people, const NoiseMode
 	uncertain_close(reader);
 }
 
-/* link_attack(release, public, columns, model) -> (id, rank, posterior) */
+/* Attack a release: link_attack(release, public, columns, model) -> (id, rank, posterior). */
 Datum
 kanon_link_attack(PG_FUNCTION_ARGS)
 {

@@ -1,25 +1,26 @@
 /*
  * uncertain_crowd.c
- *		The expected anonymity of a row among all others.
+ *		Computing the expected anonymity of a row among all others.
  *
- * It is the number of rows equal to this one plus, for each other row, the
- * probability that it fits at least as well (formulas 8 and 15).  Not all rows
- * are looked at.  The tree's nodes are closed at first, and what the rows of a
- * closed node add lies between two bounds: what they would add if they were all
- * at the node's farthest corner, and at its nearest.  The slack of a node is the
- * difference of the two.  Opening nodes that have much slack per row, until the
- * slack of all closed nodes together is below a tolerance, leaves
+ * The expected anonymity is the number of rows equal to this one plus, for each other
+ * row, the probability that it fits at least as well (formulas 8 and 15), here called
+ * its contribution.  Most rows need not be visited.  The tree's nodes are closed at
+ * first.  The contribution of the rows of a closed node lies between two bounds: as if
+ * all of them were at the node's farthest corner, and as if they were at its nearest
+ * one.  The slack of a node is the difference of the two.  Opening nodes that have
+ * much slack per row, until the slack of all closed nodes together is below a
+ * tolerance, leaves
  *
  *		lower <= expected anonymity <= lower + tolerance
  *
- * with no assumption about the rows.  Nodes that are far out of reach never have
- * any slack worth the name, and so they stay closed; nor do far nodes that are
- * small beside their distance, however many rows they hold.
+ * with no assumption about the rows.  Nodes that are far out of reach, and nodes that
+ * are small beside their distance, have next to no slack, however many rows they hold,
+ * and so they stay closed.
  *
- * A spread is accepted when the lower bound is at least k and the upper bound at
- * most 0.1 % above.  Where distances are all that matters, a census of them finds
- * nearly all spreads in less time (uncertain_rings.c); the nodes are for the
- * others, for other models and for the exact sum.
+ * A spread is accepted when the lower bound is at least k and the upper bound at most
+ * 0.1 % above.  If a model depends on distances alone, counting them in rings finds
+ * nearly all spreads in less time (uncertain_rings.c); the nodes serve the remaining
+ * rows, other models and the exact sum.
  */
 #include "base/kanon.h"
 
@@ -34,9 +35,9 @@
 #include "release/common/kdtree.h"
 
 /*
- * Where the lower bound has to be, as shares of k above k, or less where k is
- * near to the limit.  The first is far more than what rounding can lose: a sum
- * of n terms, all positive, is off by less than n * 1.2e-16 of itself.
+ * How far the lower bound has to be above k, at least and at most, as shares of k; less
+ * where k is near to the limit.  The first is far above the rounding error: a sum of n
+ * positive terms is off by less than n * 1.2e-16 of itself.
  */
 #define LEAST_SURPLUS 1e-6
 #define MOST_SURPLUS 2e-4
@@ -47,7 +48,7 @@
 #define UPPER_SURPLUS 9.9e-4
 /* The same for a first approximation with far fewer rows. */
 #define ROUGH_SHARE 0.05
-/* What the exact sum may leave open. */
+/* The slack that the exact sum may have. */
 #define EXACT_TOLERANCE 1e-12
 /* The slack per row with which a node may stay closed, at first: the tolerance over this. */
 #define FIRST_ROWS 2000
@@ -114,7 +115,7 @@ is_touching(const double *shape, int width)
 	return true;
 }
 
-/* Takes the shapes just written, leaving out those of equal rows. */
+/* Keep the shapes just written, except the shapes of equal rows. */
 static void
 keep_shapes(NoiseCrowd *crowd, int first, int count)
 {
@@ -184,7 +185,7 @@ rows_of(NoiseCrowd *crowd, const ClosedNode *closed)
 	return crowd->tree->end[closed->node] - crowd->tree->first[closed->node];
 }
 
-/* Upper minus lower bound of what a closed node's rows add. */
+/* Return the slack of a closed node: the upper minus the lower bound of its rows' contribution. */
 static double
 measure_slack(NoiseCrowd *crowd, const ClosedNode *closed, double spread)
 {
@@ -216,9 +217,9 @@ open_node(NoiseCrowd *crowd, int node, double spread, double limit)
 }
 
 /*
- * Closes a node if its slack per row is within a limit, and opens it otherwise.
- * Where the row looked at may be inside, it is opened anyway: equal rows are
- * counted apart.  Spread 0 is for none yet, and then only these are opened.
+ * Close a node if its slack per row is within a limit, and open it otherwise.  A node
+ * that may contain the row itself is opened in any case, since equal rows are counted
+ * apart.  With spread 0, which stands for none yet, only such nodes are opened.
  */
 static void
 visit_node(NoiseCrowd *crowd, int node, double spread, double limit)
@@ -264,7 +265,7 @@ sum_slack(NoiseCrowd *crowd)
 	}
 }
 
-/* Looks at the closed nodes with another spread. */
+/* Measure the slack of the closed nodes with another spread. */
 static void
 turn_to_spread(NoiseCrowd *crowd, double spread)
 {
@@ -277,9 +278,9 @@ turn_to_spread(NoiseCrowd *crowd, double spread)
 }
 
 /*
- * Opens nodes until the closed ones leave no more than tolerance open.  The
- * limit per row shrinks with what there is too much; when it is the tolerance
- * over the number of rows, it is certainly enough.
+ * Open nodes until the slack of the closed ones is within the tolerance.  The limit per
+ * row shrinks in proportion to the excess; the tolerance over the number of rows is
+ * certainly small enough.
  */
 static void
 open_nodes(NoiseCrowd *crowd, double spread, double tolerance)
@@ -305,11 +306,11 @@ open_nodes(NoiseCrowd *crowd, double spread, double tolerance)
 	}
 }
 
-/* The least that the other rows add, and its derivative by the logarithm of the spread. */
+/* Return the lower bound of the other rows' contribution, and set its derivative by the logarithm of the spread. */
 static double
-lower_bound(void *whose, double spread, double *slope)
+lower_bound(void *state, double spread, double *slope)
 {
-	NoiseCrowd *crowd = whose;
+	NoiseCrowd *crowd = state;
 	double sum = crowd->model->sum(crowd->shapes, crowd->nshapes, crowd->width, spread, slope);
 
 	CHECK_FOR_INTERRUPTS();
@@ -320,18 +321,20 @@ lower_bound(void *whose, double spread, double *slope)
 
 		if (!closed->closed)
 			continue;
-		sum += rows_of(crowd, closed) * crowd->model->sum(farthest_shape(crowd, closed), 1, crowd->width, spread, &change);
+		sum += rows_of(crowd, closed) *
+			   crowd->model->sum(farthest_shape(crowd, closed), 1, crowd->width, spread, &change);
 		*slope += rows_of(crowd, closed) * change;
 	}
 	return sum;
 }
 
 /*
- * Newton's method on logarithms, in which the sum is nearly a straight line, and
- * bisection where it leaves the bracket or takes too long.
+ * Return a spread: see uncertain_model.h.  Newton's method works on logarithms, in which
+ * the sum is nearly a straight line; bisection takes over where it leaves the bracket
+ * or takes too long.
  */
 double
-solve_spread(SpreadSum sum_of, void *whose, double least, double most, double spread, double *sum)
+solve_spread(SpreadSum sum_of, void *state, double least, double most, double spread, double *sum)
 {
 	double target = (least + most) / 2;
 	double lo = 0;
@@ -342,7 +345,7 @@ solve_spread(SpreadSum sum_of, void *whose, double least, double most, double sp
 		double slope;
 		double next = NAN;
 
-		*sum = sum_of(whose, spread, &slope);
+		*sum = sum_of(state, spread, &slope);
 		if (*sum >= least && *sum <= most)
 			return spread;
 		if (*sum > 0 && slope > 0 && step < NEWTON_STEPS)

@@ -1,6 +1,6 @@
 /*
  * uncertain_estimate.c
- *		What an uncertain release is good for: estimated counts and classification.
+ *		Using an uncertain release: estimated counts and classification.
  */
 #include "base/kanon.h"
 
@@ -42,9 +42,9 @@ check_ranges(const double *lo, const double *hi, int ncolumns, const char *what)
 }
 
 /*
- * The share of one value that lies in the range, given that it lies in the
- * domain.  A value that has next to nothing in the domain is at the edge of it:
- * there its distribution gathers, the farther away it is.
+ * Return the share of one value that lies in the range, given that it lies in the
+ * domain.  A distribution with next to no mass in the domain counts as a value at the
+ * nearest edge: the farther away it is, the more its part in the domain gathers there.
  */
 static double
 share_in_range(const CountQuery *query, int column, double z, double spread)
@@ -71,7 +71,7 @@ share_in_range(const CountQuery *query, int column, double z, double spread)
 	return lo <= hi ? query->model->mass(z, spread, lo, hi) / whole : 0;
 }
 
-/* Formula 19, or 21 where the domain is known. */
+/* Return the estimated count: formula 19, or 21 where the domain is known. */
 static double
 sum_release(const CountQuery *query, const char *release)
 {
@@ -91,7 +91,7 @@ sum_release(const CountQuery *query, const char *release)
 	return sum;
 }
 
-/* uncertain_count(release, model, lo, hi, domain_lo, domain_hi) */
+/* Estimate a count: uncertain_count(release, model, lo, hi, domain_lo, domain_hi). */
 Datum
 kanon_uncertain_count(PG_FUNCTION_ARGS)
 {
@@ -126,7 +126,7 @@ typedef struct Candidate
 	char *label;
 } Candidate;
 
-/* The q best of all that were offered. */
+/* The q best rows of a release so far. */
 typedef struct Ballot
 {
 	Candidate *best;
@@ -136,7 +136,7 @@ typedef struct Ballot
 	binaryheap *worst_first; /* null until there are as many as wanted */
 } Ballot;
 
-/* Ties by label, so that the order of rows decides nothing. */
+/* Order candidates by rank; ties go by label, so that the order of rows decides nothing. */
 static int
 compare_candidates(const Candidate *a, const Candidate *b)
 {
@@ -210,9 +210,9 @@ offer(Ballot *ballot, double rank, const char *label)
 }
 
 /*
- * The label with the largest sum of weights, the first one of equals.  By fit a
- * row weighs its density, as a share of the best one's; by distance they weigh
- * the same.
+ * Return the label with the largest sum of weights, the first one of equals.  By fit, the
+ * weight of a row is its density, as a share of the best row's; by distance, all rows
+ * weigh the same.
  */
 static char *
 elect(Ballot *ballot, bool by_fit)
@@ -239,7 +239,7 @@ elect(Ballot *ballot, bool by_fit)
 	return elected;
 }
 
-/* Standard deviations of z, column by column (Welford's method). */
+/* Return the standard deviations of z, column by column (Welford's method). */
 static double *
 release_deviations(const char *release, int ncolumns)
 {
@@ -266,7 +266,7 @@ release_deviations(const char *release, int ncolumns)
 	return squares;
 }
 
-/* What is to be classified, and how rows are ranked for it. */
+/* A point to classify, and how rows are ranked for it. */
 typedef struct Classifier
 {
 	int ncolumns;
@@ -275,7 +275,7 @@ typedef struct Classifier
 	double *deviations;		 /* by distance, in units of these */
 } Classifier;
 
-/* Infinite where the row cannot have the point as its true value. */
+/* Rank a row by fit; the rank is infinite if the point cannot be the row's true value. */
 static double
 rank_by_fit(const Classifier *classifier, const UncertainRow *row)
 {
@@ -301,7 +301,7 @@ rank_by_distance(const Classifier *classifier, const UncertainRow *row)
 	return distance;
 }
 
-/* The q rows with the smallest ranks; none where all are infinite. */
+/* Return the q rows with the smallest ranks; none if all ranks are infinite. */
 static Ballot
 best_rows(const Classifier *classifier, const char *release, int q,
 		  double (*rank_row)(const Classifier *classifier, const UncertainRow *row))
@@ -333,7 +333,7 @@ check_point(const double *point, int ncolumns)
 	}
 }
 
-/* uncertain_classify(release, model, point, q): section II.E */
+/* Classify a point (section II.E): uncertain_classify(release, model, point, q). */
 Datum
 kanon_uncertain_classify(PG_FUNCTION_ARGS)
 {

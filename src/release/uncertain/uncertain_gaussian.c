@@ -71,7 +71,7 @@ gaussian_fit(double z, double spread, double x)
 	return -t * t / 2 - log(spread) - 0.5 * log(2 * M_PI);
 }
 
-/* Differences are taken on the side where the numbers are small. */
+/* Return the mass between lo and hi.  The difference is taken in the tail where the numbers are small. */
 static double
 gaussian_mass(double z, double spread, double lo, double hi)
 {
@@ -174,8 +174,8 @@ gaussian_exact(const double *shapes, int count, int width, double spread)
 }
 
 /*
- * N(r) = N(1) r^d rows being within r, the others add up to N(2s) E|M|^d / 2, M
- * normal; and E|M|^d = 2^(d/2) Gamma((d + 1) / 2) / sqrt(pi).
+ * Guess a spread.  If N(r) = N(1) r^d rows are within r, the contributions of the others
+ * add up to N(2s) E|M|^d / 2, M normal; and E|M|^d = 2^(d/2) Gamma((d + 1) / 2) / sqrt(pi).
  */
 static double
 gaussian_guess(int ncolumns, double k, int count, double distance)

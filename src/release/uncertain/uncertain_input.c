@@ -1,7 +1,7 @@
 /*
  * uncertain_input.c
- *		What the functions of the uncertain model are given: sources, releases,
- *		arrays.
+ *		Reading the arguments of the functions of the uncertain model: sources,
+ *		releases, arrays.
  */
 #include "base/kanon.h"
 
@@ -60,10 +60,10 @@ uncertain_check_k(double k, int nrows, const char *id)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 k > nrows ? errmsg("k is %.15g but the source has only %d rows", k, nrows)
 					   : errmsg("k is %.15g but must be at least 1", k),
-			 id ? errdetail("It is that of the row with identifier \"%s\".", id) : 0));
+			 id ? errdetail("The row has the identifier \"%s\".", id) : 0));
 }
 
-/* What an error message calls an array. */
+/* Return the name of an array for an error message. */
 static const char *
 array_name(const char *name, int64 row)
 {
@@ -128,7 +128,10 @@ numeric_column(ReleaseSource *source, const char *name)
 	return column;
 }
 
-/* The rows of a source in the order of their identifiers: no result depends on how the heap has them. */
+/*
+ * Return the rows of a source in the order of their identifiers, so that no result
+ * depends on their order in the heap.
+ */
 static int32 *
 order_by_id(ReleaseSource *source)
 {
@@ -150,7 +153,7 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 	return values;
 }
 
-/* Nulls have no place among numbers; the rows that have them are named. */
+/* Raise an error if a column has NULLs; it names the rows. */
 static void
 refuse_nulls(const Individuals *points, int column)
 {
@@ -394,7 +397,7 @@ fetch_rows(UncertainReader *reader)
 	return reader->nrows > 0;
 }
 
-/* The next row, or null after the last. */
+/* Return the next row, or NULL after the last. */
 UncertainRow *
 uncertain_next(UncertainReader *reader)
 {

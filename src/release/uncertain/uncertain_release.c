@@ -1,6 +1,6 @@
 /*
  * uncertain_release.c
- *		kanon.uncertain: each row as a value and the spread of its noise.
+ *		kanon.uncertain: publishing each row as a value and the spread of its noise.
  */
 #include "base/kanon.h"
 
@@ -19,7 +19,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_uncertain);
 
-/* Each row's k: from its column, or where there is none or it is null, the one for all. */
+/* Return each row's k: from the column of k or, if there is none or it is NULL, the k of all rows. */
 static double *
 k_of_rows(const Individuals *points, double k)
 {
@@ -52,7 +52,7 @@ rows_are_equal(const Individuals *points, int a, int b)
 	return true;
 }
 
-/* A row whose k no spread can give it. */
+/* Raise an error for a row that no spread can give its k. */
 static void
 refuse_unreachable(const Individuals *points, const NoiseModel *model, double k, int row)
 {
@@ -62,14 +62,17 @@ refuse_unreachable(const Individuals *points, const NoiseModel *model, double k,
 		equal += rows_are_equal(points, row, other);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name, points->ids[row]),
+			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name,
+					points->ids[row]),
 			 errdetail("However large the noise, each of the %d rows that differ from it counts less than %g, so that k must be less than %.15g.",
 					   points->nrows - equal, model->most, equal + model->most * (points->nrows - equal)),
-			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.") : errhint("Choose a lower k.")));
+			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.")
+									  : errhint("Choose a lower k.")));
 }
 
 static void
-put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads, NoiseSource *noise)
+put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads,
+		 NoiseSource *noise)
 {
 	double *z = palloc(points->ncolumns * sizeof(double));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon uncertain output", ALLOCSET_DEFAULT_SIZES);
@@ -100,7 +103,7 @@ put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *mod
 	}
 }
 
-/* uncertain(source, id, columns, k, model, local, k_column, seed) -> (id, z, spread) */
+/* Publish rows with noise: uncertain(source, id, columns, k, model, local, k_column, seed) -> (id, z, spread). */
 Datum
 kanon_uncertain(PG_FUNCTION_ARGS)
 {
@@ -120,7 +123,7 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(3) && !k_column)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("k must not be null where there is no k_column")));
+				 errmsg("k must not be null without k_column")));
 	if (!PG_ARGISNULL(3) && isnan(k))
 		uncertain_check_k(k, 1, NULL);
 	kanon_materialize(fcinfo);

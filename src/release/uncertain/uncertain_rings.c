@@ -1,15 +1,15 @@
 /*
  * uncertain_rings.c
- *		The spread of a row from a census of the rows around it, ring by ring.
+ *		Finding the spread of a row by counting the rows around it in rings.
  *
- * The search for a spread asks for the same sum of tails again and again.  Here
- * the rows within reach are looked at once: they are counted in rings around the
- * row looked at, by the square u of their distance, and what is added up
- * afterwards are some hundred rings instead of ten thousand rows.
+ * The search for a spread computes the same sum of tails again and again.  Here the
+ * rows within reach are visited once and counted in rings around the row, by the
+ * square u of their distance.  After that, each sum takes some hundred rings instead
+ * of ten thousand rows.
  *
- * What a row at u adds, g(u) = Q(sqrt(u) / 2s), is convex: its derivative
- * -f(sqrt(u) / 2s) / (4s sqrt(u)), f the density, only grows.  So for the n rows
- * of the ring from a to b, whose mean square m is known exactly,
+ * The contribution of a row at u, g(u) = Q(sqrt(u) / 2s), is convex: its derivative
+ * -f(sqrt(u) / 2s) / (4s sqrt(u)), f the density, only grows.  So for the n rows of the
+ * ring from a to b, with a mean square m that is known exactly,
  *
  *		n g(m)  <=  their sum  <=  n ((b - m) g(a) + (m - a) g(b)) / (b - a)
  *
@@ -18,9 +18,9 @@
  * closed, add between 0 and g at the square of the nearest point of the node.
  * No assumption is made about where in their ring or node rows are.
  *
- * The reach begins short and grows to where the closed nodes leave no more open
- * than is allowed; what has been counted stays counted.  Where the rings are not
- * fine enough for a certain answer, there is none, and the caller looks closer.
+ * The reach begins short and grows until the closed nodes leave no more open than is
+ * allowed; rows are counted only once.  If the rings are not fine enough for a certain
+ * answer, there is none, and the caller visits the rows themselves.
  */
 #include "base/kanon.h"
 
@@ -54,10 +54,10 @@
 
 /* The reach begins with so many times 2s: a few hundred rows in five columns. */
 #define FIRST_REACH 3.0
-/* What closed nodes may leave open, as a share of what they might, so that one more step is rare. */
+/* The share of the allowed uncertainty that closed nodes are to use up, so that one more step is rarely needed. */
 #define AIM 0.8
 #define MOST_ROUNDS 30
-/* Rows counted have to be able to add up to so many times what is asked for. */
+/* The rows counted must be able to contribute so many times the sum that is sought. */
 #define ROWS_TO_SPARE 3
 
 typedef struct Ring
@@ -125,14 +125,14 @@ square_with_bits(int64 first)
 	return square;
 }
 
-/* Ring 0 starts at 0, whatever its first bits would say. */
+/* Return the square of the distance where a ring starts: 0 for ring 0, not the value of its first bits. */
 static inline double
 ring_start(const Rings *rings, int ring)
 {
 	return ring == 0 ? 0 : square_with_bits(rings->base + ring);
 }
 
-/* Lays empty rings out for a reach; false where doubles do not go so far. */
+/* Set up empty rings for a reach; return false if the reach exceeds the range of doubles. */
 static bool
 lay_rings(Rings *rings, double reach)
 {
@@ -194,7 +194,7 @@ positive(double number)
 	return number > 0 ? number : 0;
 }
 
-/* The least squared distance of a node's rows, rounded as kdtree_distances rounds: never more than what a row has. */
+/* Return a lower bound of the squared distances of a node's rows; it is rounded as kdtree_distances() rounds. */
 static inline double
 nearest_square(const KdTree *tree, const KdQuery *query, int node)
 {
@@ -204,7 +204,7 @@ nearest_square(const KdTree *tree, const KdQuery *query, int node)
 
 	for (int column = 0; column < tree->ncolumns; column++)
 	{
-		/* One of the two is 0. Branches would be guessed wrong half of the time. */
+		/* One of the two is 0. The CPU would mispredict a branch half of the time. */
 		double below = positive(lo[column] - query->point[column]);
 		double above = positive(query->point[column] - hi[column]);
 		double gap = (below + above) * query->factors[column];
@@ -214,7 +214,7 @@ nearest_square(const KdTree *tree, const KdQuery *query, int node)
 	return square;
 }
 
-/* Counts the rows of a node within reach, or closes it: all the way down. */
+/* Count the rows of a node if it is within reach, or close it; and so on down its children. */
 static void
 enter_node(Rings *rings, int node, double reach_square)
 {
@@ -231,7 +231,7 @@ enter_node(Rings *rings, int node, double reach_square)
 	}
 }
 
-/* Opens the closed nodes that a longer reach touches. */
+/* Open the closed nodes that a longer reach touches. */
 static void
 extend(Rings *rings, double reach)
 {
@@ -271,7 +271,7 @@ add_edge(Rings *rings, int ring, double weight)
 	}
 }
 
-/* From the rings to what both bounds add up. */
+/* Compute the mean distances and the weights from which both bounds are added up. */
 static void
 take_stock(Rings *rings)
 {
@@ -303,7 +303,7 @@ rings_least(void *rings, double spread, double *slope)
 	return own->model->weighted(own->mean, own->weight, own->nmeans, spread, slope);
 }
 
-/* The most that rows at these distances add. */
+/* Return an upper bound of the contribution of rows at these distances. */
 static double
 most_of(Rings *rings, const double *distances, const double *rows, int count, double spread)
 {

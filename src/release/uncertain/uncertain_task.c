@@ -32,7 +32,7 @@
 
 /* A tenth of the average: see local_factors(). */
 #define LEAST_LOCAL_SHARE 0.1
-/* In standard deviations of the column: squares of what is far must not overflow. */
+/* In standard deviations of the column: squares of large distances must not overflow. */
 #define LEAST_LOCAL_DEVIATION 1e-60
 /* Neighbours that the first guess is made from, where no more are needed. */
 #define GUESS_NEIGHBOURS 64
@@ -61,7 +61,7 @@ typedef struct UncertainTask
 	Size tree;
 } UncertainTask;
 
-/* What one process works with. */
+/* The state of one process that takes part in the work. */
 typedef struct Hand
 {
 	UncertainTask *task;
@@ -73,7 +73,7 @@ typedef struct Hand
 	KdNeighbour *neighbours;
 	int room; /* of neighbours */
 
-	/* The row before, whose point is still there. */
+	/* The previous row; its point is still in the query. */
 	double k;
 	const double *result; /* null: there is none */
 } Hand;
@@ -96,7 +96,7 @@ start_hand(UncertainTask *task)
 	return hand;
 }
 
-/* The nearest rows, this one and those equal to it included; returns how many. */
+/* Find the nearest rows, including this row and its equals; return how many there are. */
 static int
 find_neighbours(Hand *hand, const double *factors, int count)
 {
@@ -112,7 +112,7 @@ find_neighbours(Hand *hand, const double *factors, int count)
 	return kdtree_nearest(&hand->tree, &query, NULL, hand->neighbours, count);
 }
 
-/* Of the nearest neighbours in a column, in units of its standard deviation. */
+/* Return the deviation of the nearest neighbours in a column, in units of the column's standard deviation. */
 static double
 local_deviation(Hand *hand, int count, int column)
 {
@@ -133,12 +133,11 @@ local_deviation(Hand *hand, int count, int column)
 }
 
 /*
- * Section II.C: distances in units of what the row's nearest neighbours deviate
- * by, itself among them, so that they deviate only if they are not all equal.
- * Where they agree in a column, but not in all, a tenth of their average
- * deviation stands for it: otherwise no row with another value there could ever
- * be mistaken for this one, and k might be out of reach.  Returns the largest
- * distance.
+ * Measure distances in units of the deviation of the row's nearest neighbours (section
+ * II.C).  The row is one of them, so the deviation is 0 only if all are equal.  Where
+ * they agree in a column, but not in all columns, a tenth of their average deviation is
+ * taken: otherwise no row with another value there could ever be mistaken for this
+ * one, and k might be out of reach.  Return the largest distance.
  */
 static double
 local_factors(Hand *hand, int count)
@@ -155,7 +154,8 @@ local_factors(Hand *hand, int count)
 	}
 	average = sqrt(average);
 	for (int column = 0; column < hand->task->ncolumns; column++)
-		factors[column] = global[column] / Max(Max(factors[column], average * LEAST_LOCAL_SHARE), LEAST_LOCAL_DEVIATION);
+		factors[column] = global[column] /
+						  Max(Max(factors[column], average * LEAST_LOCAL_SHARE), LEAST_LOCAL_DEVIATION);
 
 	for (int i = 0; i < count; i++)
 	{
@@ -168,7 +168,7 @@ local_factors(Hand *hand, int count)
 	return largest;
 }
 
-/* Finds the spread of the row at hand->point. */
+/* Find the spread of the row at hand->point. */
 static void
 find_spread(Hand *hand, double k, double *result)
 {
@@ -196,7 +196,7 @@ find_spread(Hand *hand, double k, double *result)
 		result[i] = factors[i] > 0 ? spread / factors[i] : 0;
 }
 
-/* Equal rows lie side by side in the tree: the spread of one, for the same k, is that of all. */
+/* Find the spread of a row.  Equal rows lie side by side in the tree, and with the same k they share one spread. */
 static void
 find_row(Hand *hand, int position)
 {
@@ -229,7 +229,7 @@ measure_row(Hand *hand, int item)
 	*result = noise_crowd_anonymity(hand->crowd, 1);
 }
 
-/* Takes runs of rows until there are none left. */
+/* Take runs of rows until none are left. */
 static void
 work_on(UncertainTask *task, bool report)
 {
@@ -270,7 +270,7 @@ place_array(UncertainTask *layout, Size size)
 	return offset;
 }
 
-/* Where everything goes; the number of items, columns and results is there. */
+/* Set the offsets of a task's arrays from its numbers of items, columns and results. */
 static void
 lay_out(UncertainTask *layout, int nrows)
 {
@@ -285,7 +285,7 @@ lay_out(UncertainTask *layout, int nrows)
 	layout->tree = place_array(layout, kdtree_size(nrows, layout->ncolumns));
 }
 
-/* As many as a query would get, where the rows are worth it. */
+/* Return the number of workers: as many as a query would get, if there are enough rows for them. */
 static int
 count_workers(int nitems)
 {
@@ -300,7 +300,7 @@ typedef struct Team
 	UncertainTask *task;
 } Team;
 
-/* Makes room for the task where workers can see it. */
+/* Allocate the task where workers can see it. */
 static Team
 call_team(const UncertainTask *layout)
 {
@@ -324,7 +324,7 @@ call_team(const UncertainTask *layout)
 	return team;
 }
 
-/* Works until all is done; returns the results. */
+/* Work until all rows are done, and return the results. */
 static double *
 let_work(Team *team, ProgressPhase phase)
 {
@@ -349,7 +349,7 @@ let_work(Team *team, ProgressPhase phase)
 	return results;
 }
 
-/* One spread per row becomes one per column, in the column's own units. */
+/* Return one spread per row and column, in the column's own units, from one spread per row. */
 static double *
 in_units_of(double *spreads, const double *deviations, int nrows, int ncolumns)
 {
@@ -364,7 +364,7 @@ in_units_of(double *spreads, const double *deviations, int nrows, int ncolumns)
 	return results;
 }
 
-/* A team with a tree to look at and numbers to start from. */
+/* Return a team whose task holds the tree and the inputs. */
 static Team
 prepare(UncertainTask *layout, const Individuals *points, const double *inputs)
 {
@@ -383,7 +383,12 @@ prepare(UncertainTask *layout, const Individuals *points, const double *inputs)
 double *
 task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local)
 {
-	UncertainTask layout = {.kind = TASK_FIND, .uniform = model == &uniform_noise, .local = local, .ncolumns = points->ncolumns, .nitems = points->nrows, .results_per_item = local ? points->ncolumns : 1};
+	UncertainTask layout = {.kind = TASK_FIND,
+							.uniform = model == &uniform_noise,
+							.local = local,
+							.ncolumns = points->ncolumns,
+							.nitems = points->nrows,
+							.results_per_item = local ? points->ncolumns : 1};
 	Team team = prepare(&layout, points, k);
 	double *results = let_work(&team, PHASE_GROUPING);
 
@@ -393,7 +398,11 @@ task_find_spreads(const Individuals *points, const NoiseModel *model, const doub
 double *
 task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows, const double *spreads, int count)
 {
-	UncertainTask layout = {.kind = TASK_MEASURE, .uniform = model == &uniform_noise, .ncolumns = points->ncolumns, .nitems = count, .results_per_item = 1};
+	UncertainTask layout = {.kind = TASK_MEASURE,
+							.uniform = model == &uniform_noise,
+							.ncolumns = points->ncolumns,
+							.nitems = count,
+							.results_per_item = 1};
 	Team team = prepare(&layout, points, spreads);
 	KdTree tree = kdtree_view(TASK_ARRAY(team.task, char, tree));
 	int32 *positions = kdtree_positions(&tree);

@@ -35,7 +35,7 @@ uniform_mass(double z, double spread, double lo, double hi)
 	return to > from ? Min((to - from) / spread, 1) : 0;
 }
 
-/* The outermost millionth is left out, so that rounding never puts x outside. */
+/* Draw a value, except from the outermost millionth, so that rounding never puts x outside. */
 static double
 uniform_draw(NoiseSource *source, double x, double spread)
 {
@@ -125,7 +125,7 @@ uniform_exact(const double *shapes, int count, int width, double spread)
 	return uniform_sum(shapes, count, width, spread, &slope);
 }
 
-/* Rows being even, the others add up to as many as there are in a cube of the side. */
+/* Guess a spread: if rows are spread evenly, the others contribute as many rows as a cube of that side contains. */
 static double
 uniform_guess(int ncolumns, double k, int count, double distance)
 {
