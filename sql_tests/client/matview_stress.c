@@ -241,7 +241,7 @@ main(int argc, char **argv)
 	query(connection, "INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5, i FROM generate_series(1, 300) AS i");
 	query(connection, "SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3)");
 	query(connection, "SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',"
-					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k => 4, materialized => true)");
+					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k => 4, materialized => true, other => '{ward}')");
 	query(connection, "CREATE TABLE wish (id integer PRIMARY KEY, k integer)");
 	query(connection, "INSERT INTO wish SELECT i, 2 + i % 7 FROM generate_series(1, 300, 2) AS i");
 	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}',"
