@@ -117,11 +117,11 @@ COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
     'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the '
     'choices for it';
 CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
-        OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
+        OUT view_key text[], OUT choices_key text[], OUT base_table regclass, OUT base_key text[]) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
 COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
-    'the profile table of an anonymization view, and the columns by which choices are found there; no row if the '
-    'view has no profile';
+    'the profile table of an anonymization view, the columns by which choices are found there, and the columns of the '
+    'table behind the view that they are; no row if the view has no profile';
 
 CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
     LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
@@ -334,11 +334,9 @@ BEGIN
             HINT = 'Name its retention columns in the "retain" part of the view''s profile.';
     END IF;
     FOR c IN SELECT * FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL LOOP
-        SELECT string_agg(format('b.%I = p.%I', v.base_column, k.name), ' AND ') INTO key
-            FROM unnest(profile.view_key, profile.choices_key) k (view_name, name)
-                JOIN kanon.aview_columns(view) v ON v.column = k.view_name AND v.base_table = c.base_table;
-        IF c.base_table IS NULL OR kanon.aview_selects(view) OR array_length(profile.view_key, 1) IS DISTINCT FROM
-            (SELECT count(*) FROM kanon.aview_columns(view) v WHERE v.column = ANY (profile.view_key) AND v.base_table = c.base_table) THEN
+        SELECT string_agg(format('b.%I = p.%I', k.base_name, k.name), ' AND ') INTO key
+            FROM unnest(profile.base_key, profile.choices_key) k (base_name, name);
+        IF c.base_table IS NULL OR kanon.aview_selects(view) OR profile.base_table IS DISTINCT FROM c.base_table THEN
             RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
                 MESSAGE = format('column "%s" of anonymization view "%s" cannot be cleared', c.column, view),
                 DETAIL = 'The column and the profile''s key must be columns of the same table, and the view must show all rows of that table.';

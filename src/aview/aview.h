@@ -137,7 +137,7 @@ extern bool aview_counts_rows(const AView *aview);
 /* Return true if there may be rows that are published in groups. */
 extern bool aview_groups(const AView *aview);
 extern bool aview_index_is_key(Oid index, const Bitmapset *columns);
-/* Return the column of a single plain table that a column of the view is, and set the table; 0 if it is none. */
+/* Return the column of a single plain table that a column of the rows is, and set the table; 0 if it is none. */
 extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);

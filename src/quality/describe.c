@@ -114,9 +114,36 @@ key_name(const AView *aview, int column)
 	return get_tle_by_resno(aview->rows->targetList, column + 1)->resname;
 }
 
+/* Set the columns of the one table that a profile's key consists of, and that table; return false if it does not. */
+static bool
+key_in_table(const AView *aview, const ProfileKey *key, Oid *table, Datum *names)
+{
+	ListCell *cell;
+
+	foreach (cell, key->view_columns)
+	{
+		Oid found = InvalidOid;
+		AttrNumber attnum = aview_base_column(aview, lfirst_int(cell), &found);
+		int place = foreach_current_index(cell);
+
+		if (attnum <= 0 || (place > 0 && found != *table))
+			return false;
+		*table = found;
+		names[place] = CStringGetTextDatum(get_attname(found, attnum, false));
+	}
+	return true;
+}
+
+/* Return names as an array. */
+static Datum
+name_array(Datum *names, int count)
+{
+	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 /*
  * Return the profile of a view: aview_profile(view) -> (choices, k, purpose, recipient,
- * view_key, choices_key), or no row if it has none.
+ * view_key, choices_key, base_table, base_key), or no row if it has none.
  */
 Datum
 kanon_aview_profile(PG_FUNCTION_ARGS)
@@ -124,10 +151,12 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = describe_load(PG_GETARG_OID(0));
 	ProfileKey key;
-	Datum values[6];
-	bool nulls[6] = {false};
+	Datum values[8];
+	bool nulls[8] = {false};
 	Datum *view_names;
 	Datum *choice_names;
+	Datum *base_names;
+	Oid base = InvalidOid;
 	ListCell *cell;
 	int i = 0;
 
@@ -149,8 +178,12 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 		choice_names[i] = CStringGetTextDatum(get_attname(key.table, list_nth_int(key.choices, i), false));
 		i++;
 	}
-	values[4] = PointerGetDatum(construct_array(view_names, i, TEXTOID, -1, false, TYPALIGN_INT));
-	values[5] = PointerGetDatum(construct_array(choice_names, i, TEXTOID, -1, false, TYPALIGN_INT));
+	values[4] = name_array(view_names, i);
+	values[5] = name_array(choice_names, i);
+	base_names = palloc(i * sizeof(Datum));
+	nulls[6] = nulls[7] = !key_in_table(aview, &key, &base, base_names);
+	values[6] = ObjectIdGetDatum(base);
+	values[7] = nulls[7] ? (Datum) 0 : name_array(base_names, i);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }
