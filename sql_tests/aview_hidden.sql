@@ -1,6 +1,7 @@
 -- A column of the source that has no role is not in the view unless it is named among the others.
 \set VERBOSITY terse
 SET client_min_messages = warning;
+SET kanon.measure_views = off;
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer, note text, pid integer);
 INSERT INTO person SELECT i, 20 + i * 7 % 50, lpad((i * 13 % 40)::text, 3, '0'),
 	(ARRAY['flu', 'hiv', 'ulcer'])[1 + i % 3], i % 5, 'note ' || i, 1000 + i FROM generate_series(1, 120) AS i;

@@ -89,8 +89,8 @@ typedef struct Tally
 
 /* Create an empty tally in the current memory context. */
 extern Tally *tally_create(const AView *aview);
-/* Count a row. */
-extern void tally_add(Tally *tally, const Pair *pair);
+/* Count a row, and return its shown class. */
+extern int tally_add(Tally *tally, const Pair *pair);
 /* Complete the classes, after the last row. */
 extern void tally_finish(Tally *tally);
 /* Return the fate of the rows of a shown class. */
