@@ -86,11 +86,11 @@ $$;
 CREATE FUNCTION oracle.check_plan(v oracle.view, q oracle.query) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('kanon.plan', 'select_first', false);
-    IF oracle.plans_of(q.k, 'Select-then-Anonymize') > 0 THEN
+    IF oracle.plans_of(q.k, 'Select First') > 0 THEN
         PERFORM oracle.count('selected first', CASE WHEN q.witness THEN 'by witnesses'
             WHEN q.select_first THEN 'by what is shown as it is' ELSE 'by a join or subquery' END);
     ELSIF q.select_first AND oracle.plans_of(q.k, 'Nothing') = 0
-        AND oracle.plans_of(q.k, 'Anonymize-then-Select') > 0 THEN
+        AND oracle.plans_of(q.k, 'Anonymize First') > 0 THEN
         PERFORM oracle.complain('select_first not used', v, oracle.written_out(q.k));
     END IF;
 END
