@@ -18,7 +18,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM oracle.place;
     PERFORM oracle.count('mismatches', what);
-    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% columns %\nsource: %\n%',
+    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% '
+        'columns %\nsource: %\n%',
         what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.block_size, v.profile,
         (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col
             WHERE view = v.name), v.source, details;
@@ -70,7 +71,8 @@ DECLARE
     setting text;
     parallel bool;
 BEGIN
-    FOREACH setting IN ARRAY '{enable_hashjoin,enable_mergejoin,enable_material,enable_memoize,enable_seqscan,enable_hashagg}'::text[] LOOP
+    FOREACH setting IN ARRAY '{enable_hashjoin,enable_mergejoin,enable_material,enable_memoize,enable_seqscan,'
+        'enable_hashagg}'::text[] LOOP
         PERFORM set_config(setting, CASE WHEN oracle.chance(30) THEN 'off' ELSE 'on' END, false);
     END LOOP;
     PERFORM set_config('work_mem', oracle.pick('{4MB,64kB}'), false);
