@@ -270,7 +270,7 @@ BEGIN
     IF v.block_size IS NOT NULL THEN
         PERFORM oracle.cut_blocks(v.block_size);
     END IF;
-    -- Those who ask for less than 2 are in no group.
+    -- Rows with a k below 2 are in no group.
     UPDATE oracle.line SET done = true WHERE k < 2;
     IF v.algorithm = 'mondrian' THEN
         PERFORM oracle.climb_boxes(v);
