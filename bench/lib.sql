@@ -28,7 +28,7 @@ $$;
 -- An A-view of some columns, each with the hierarchy of its name; more: other arguments.
 CREATE FUNCTION look(view text, source text, columns text[], k int, more text DEFAULT '') RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s%s)',
+    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s, other => ''{*}''%s)',
         view, source, (SELECT jsonb_object_agg(c, c) FROM unnest(columns) AS c), k, ', ' || nullif(more, ''));
 END
 $$;

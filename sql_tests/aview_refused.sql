@@ -5,16 +5,16 @@ CREATE INDEX ON person (job);
 ANALYZE person;
 SELECT kanon.create_interval_dgh('years', 0, '{5,10,20}');
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
-    quasi_ids => '{"age": "years"}', k => 5);
+    quasi_ids => '{"age": "years"}', k => 5, other => '{job, city}');
 SELECT kanon.create_anonymization_view('people_block', 'SELECT * FROM person', id => '{name}',
     quasi_ids => '{"age": "years"}', k => 5,
-    block_size => 1000);
+    block_size => 1000, other => '{job, city}');
 SELECT kanon.create_anonymization_view('people_random', 'SELECT name, age, job, random() AS r FROM person',
     id => '{name}',
-    quasi_ids => '{"age": "years"}', k => 5);
+    quasi_ids => '{"age": "years"}', k => 5, other => '{job, r}');
 SELECT kanon.create_anonymization_view('people_witness', 'SELECT * FROM person', id => '{name}',
     quasi_ids => '{"age": "years"}', k => 5,
-    match => 'witness');
+    match => 'witness', other => '{job, city}');
 SELECT kanon.create_anonymization_view('people_sensitive', 'SELECT * FROM person', id => '{name}',
     quasi_ids => '{"age": "years"}', sensitive => '{"job": null}', k => 5);
 

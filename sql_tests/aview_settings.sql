@@ -47,7 +47,7 @@ FROM generate_series(1, 200) i;
 SET TimeZone = 'UTC';
 SELECT kanon.create_anonymization_view('visits', $$SELECT id, at::date::text AS day, took::text AS took,
         share::real::text AS share, doc::text AS doc, to_char(at, 'TMMonth HH24') AS hour, zip FROM visit$$,
-    id => '{id}', quasi_ids => '{"zip": null}', k => 3) AS made;
+    id => '{id}', quasi_ids => '{"zip": null}', k => 3, other => '{*}') AS made;
 GRANT SELECT ON visits TO settings_reader;
 SELECT md5(string_agg(v::text, ',' ORDER BY v::text)) AS usual FROM visits v \gset
 SET ROLE settings_reader;
@@ -71,7 +71,7 @@ SET client_min_messages = warning;
 RESET ROLE;
 CREATE FUNCTION code(t text) RETURNS text LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN upper(reverse(t)); END $$;
 SELECT kanon.create_anonymization_view('coded', 'SELECT id, code(note) AS note, zip FROM visit',
-    id => '{id}', quasi_ids => '{"zip": null}', k => 3) AS made;
+    id => '{id}', quasi_ids => '{"zip": null}', k => 3, other => '{note}') AS made;
 GRANT SELECT ON coded TO settings_reader;
 SET ROLE settings_reader;
 CREATE TABLE lure.heard (t text, who text);
@@ -93,11 +93,11 @@ RESET ROLE;
 CREATE FUNCTION ward() RETURNS text LANGUAGE sql STABLE
     AS $$ SELECT coalesce(nullif(current_setting('app.ward', true), ''), '0') $$;
 SELECT kanon.create_anonymization_view('fixed', 'SELECT id, zip, ward() AS ward FROM visit',
-    id => '{id}', quasi_ids => '{"zip": null}', k => 3) AS made;
+    id => '{id}', quasi_ids => '{"zip": null}', k => 3, other => '{ward}') AS made;
 SELECT kanon.create_anonymization_view('free', 'SELECT id, zip, ward() AS ward FROM visit',
-    id => '{id}', quasi_ids => '{"zip": null}', k => 3, session_settings => '{app.ward}') AS made;
+    id => '{id}', quasi_ids => '{"zip": null}', k => 3, session_settings => '{app.ward}', other => '{ward}') AS made;
 SELECT kanon.create_anonymization_view('wrong', 'SELECT id, zip FROM visit',
-    quasi_ids => '{"zip": null}', k => 3, session_settings => '{wrd}');
+    quasi_ids => '{"zip": null}', k => 3, session_settings => '{wrd}', other => '{id}');
 GRANT SELECT ON fixed, free TO settings_reader;
 SET ROLE settings_reader;
 SET app.ward = '7';

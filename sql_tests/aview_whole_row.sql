@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 CREATE TABLE visit (id int PRIMARY KEY, zip text, note text);
 INSERT INTO visit SELECT i, (i % 3)::text, 'n' FROM generate_series(1, 9) i;
 SELECT kanon.create_anonymization_view('visits', 'SELECT * FROM visit', id => '{id}', quasi_ids => '{"zip": null}',
-    k => 3) AS made;
+    k => 3, other => '{note}') AS made;
 CREATE VIEW upper_view AS SELECT * FROM visits;
 CREATE TABLE heard (what text, old text, new text);
 CREATE FUNCTION hear() RETURNS trigger LANGUAGE plpgsql AS $$

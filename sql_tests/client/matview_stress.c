@@ -258,7 +258,7 @@ main(int argc, char **argv)
 	query(connection, "SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3)");
 	query(connection, "SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',"
 					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k "
-					  "=> 4, materialized => true)");
+					  "=> 4, materialized => true, other => '{ward}')");
 	query(connection, "CREATE TABLE wish (id integer PRIMARY KEY, k integer)");
 	query(connection, "INSERT INTO wish SELECT i, 2 + i % 7 FROM generate_series(1, 300, 2) AS i");
 	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', "

@@ -7,9 +7,10 @@ INSERT INTO kanon.dgh_edge VALUES ('d', 'flu', 'lung'), ('d', 'ulcer', 'stomach'
 SELECT kanon.import_dgh('n', '{1;low;*,2;low;*,10.50;high;*,[20\,30);high;*}'), kanon.create_prefix_dgh('zip', 5),
     kanon.create_interval_dgh('i', -3, '{5, 10, 100}'), kanon.create_interval_dgh('f', 0.5, '{0.25, 2.5}'),
     kanon.create_date_dgh('t', '{day,month,quarter,year,decade,century}');
-SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2);
+SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2,
+    other => '{*}');
 SELECT kanon.create_anonymization_view('m', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "i"}',
-    sensitive => '{"disease": null}', k => 2, materialized => true);
+    sensitive => '{"disease": null}', k => 2, materialized => true, other => '{*}');
 CREATE TABLE choice (id int, k int, level int, purpose text, recipient text, yes bool, until date);
 INSERT INTO choice SELECT i, i % 4, i % 3, 'care', 'ward', i % 2 = 0, CURRENT_DATE + i - 6
     FROM generate_series(1, 12) i;
@@ -328,7 +329,8 @@ BEGIN
             PERFORM set_config('kanon.purpose', 'care', true), set_config('kanon.recipient', 'ward', true);
             PERFORM kanon.create_anonymization_view('w', 'SELECT * FROM person', id => '{id}', k => 2, materialized
                 => length(input) % 3 = 0, quasi_ids => input::jsonb -> 'quasi_ids',
-                sensitive => input::jsonb -> 'sensitive', profile => input::jsonb -> 'profile');
+                sensitive => input::jsonb -> 'sensitive', profile => input::jsonb -> 'profile',
+                other => '{*}');
             SELECT string_agg(w::text, '') INTO word FROM w;
         WHEN 'call' THEN EXECUTE input;
         WHEN 'changes' THEN

@@ -424,7 +424,8 @@ BEGIN
         sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name
             AND role = 'sensitive'),
         profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size,
-        algorithm => v.algorithm);
+        algorithm => v.algorithm,
+        other => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'other' ORDER BY pos));
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;
     PERFORM oracle.read_source(v);

@@ -24,18 +24,18 @@ $node->safe_psql('hospital', <<~'END');
 	SELECT kanon.create_prefix_dgh('zips', 3);
 	SELECT kanon.create_dgh('it''s "odd"');
 	INSERT INTO kanon.dgh_edge VALUES ('it''s "odd"', 'flu', 'common'), ('it''s "odd"', 'ulcer', 'common');
-	SELECT kanon.create_anonymization_view('gone', 'SELECT 1 AS a', k => 2);
+	SELECT kanon.create_anonymization_view('gone', 'SELECT 1 AS a', k => 2, other => '{*}');
 	SELECT kanon.drop_anonymization_view('gone');
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}',
 		quasi_ids => '{"age": "ages", "zip": "zips"}',
-		sensitive => '{"disease": "it''s \"odd\""}', k => 4, l => 2, t => 0.9);
+		sensitive => '{"disease": "it''s \"odd\""}', k => 4, l => 2, t => 0.9, other => '{ward}');
 	SELECT kanon.create_anonymization_view('"Odd ""Schema"."V''iew"',
 		'SELECT id, zip, ward FROM public.person WHERE ward < 7 -- all',
 		id => '{id}', quasi_ids => '{"zip": "zips"}', k => 3, match => 'witness', block_size => 100);
 	-- This one depends on a primary key, which pg_dump restores after the data.
 	SELECT kanon.create_anonymization_view('costs',
 		'SELECT p.id, p.age, p.zip, sum(cost) AS cost FROM person p JOIN visit ON person = p.id GROUP BY p.id',
-		id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3);
+		id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{cost}');
 	SELECT kanon.create_anonymization_view('above', 'SELECT age, zip FROM people',
 		quasi_ids => '{"age": null, "zip": null}', k => 5);
 	CREATE TABLE choices (who integer, purpose text, recipient text, k integer, ok boolean,
@@ -44,7 +44,7 @@ $node->safe_psql('hospital', <<~'END');
 	SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}',
 		quasi_ids => '{"age": "ages", "zip": "zips"}',
 		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient",
-			"disclose": {"age": "ok"}}');
+			"disclose": {"age": "ok"}}', other => '{ward}');
 	SELECT kanon.grant_access('kanon_analyst', 'care', 'ward', 'chosen');
 	SELECT kanon.grant_access('public', 'care', 'ward');
 	SELECT kanon.create_anonymization_view('trees', 'SELECT age, zip, disease, ward FROM person',
@@ -120,7 +120,7 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '--data-only', '--disable-t
 	"$dir/custom.dump" ], 'data');
 is(contents('halves'), $before, 'halves: the same again');
 # New ones get new numbers.
-is($node->safe_psql('custom', "SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2)"), 'another',
+is($node->safe_psql('custom', "SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2, other => '{*}')"), 'another',
 	'a new view after a restore');
 
 # A view without its definition, next to another of that number, shows nothing of either.
@@ -147,7 +147,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE orphan');
 $node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file',
 	"$dir/orphan.sql" ], 'restore without it');
 is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is not dumped');
-$node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2)");
+$node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2, other => '{*}')");
 is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '7', 'the orphan is gone');
 
 # DROP EXTENSION.
@@ -159,7 +159,7 @@ is($node->safe_psql('plain',
 is($node->safe_psql('plain', 'SELECT count(*) FROM person'), '240', 'the rows are');
 is($node->safe_psql('plain', 'DROP TABLE visit; SELECT count(*) FROM pg_event_trigger'), '0', 'nor is a trigger');
 is($node->psql('plain', "CREATE EXTENSION kanon;
-	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', k => 1);
+	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', k => 1, other => '{*}');
 	SELECT count(*) FROM people"), 0,
 	'it can be created again');
 

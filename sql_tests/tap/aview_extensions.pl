@@ -50,7 +50,7 @@ $node->safe_psql('postgres', <<~'END');
 	SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 	SELECT kanon.create_prefix_dgh('zips', 3);
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
-		quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
+		quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, other => '{ward}');
 	CREATE FUNCTION asked() RETURNS bigint LANGUAGE plpgsql STABLE AS
 		$$ BEGIN RETURN (SELECT count(*) FROM people WHERE ward < 3 AND age = 25); END $$;
 	GRANT SELECT ON people TO kanon_analyst;
@@ -64,7 +64,8 @@ my $start = <<~'END';
 	ANALYZE person;
 	DROP VIEW IF EXISTS stored;
 	SELECT kanon.create_anonymization_view('stored', 'SELECT * FROM person', id => '{name}',
-		quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, materialized => true);
+		quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, materialized => true,
+		other => '{ward}');
 	GRANT SELECT ON stored TO kanon_analyst;
 	END
 

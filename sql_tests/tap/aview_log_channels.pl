@@ -32,7 +32,7 @@ $node->safe_psql('postgres', <<~'END');
 	ANALYZE person;
 	SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
-		quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4);
+		quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4, other => '{ward}');
 	GRANT SELECT ON people TO kanon_analyst;
 	END
 

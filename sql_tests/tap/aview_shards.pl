@@ -90,7 +90,7 @@ sub view
 {
 	my ($name, $source, $options) = @_;
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('$name', 'SELECT * FROM $source', id => '{id}',
-		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', $options);
+		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', other => '{ward}', $options);
 		GRANT SELECT ON $name TO kanon_analyst");
 	return;
 }
@@ -150,9 +150,9 @@ unlike(statements(), qr/GROUP BY/, 'are not for the shards to count either');
 # No identifier: every row is an individual.
 $main->safe_psql('postgres', <<~'END');
 	SELECT kanon.create_anonymization_view('whole_n', 'SELECT zip, left(zip, 1) AS first, ward FROM whole',
-		quasi_ids => '{"zip": "zips", "first": null}', k => 12);
+		quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
 	SELECT kanon.create_anonymization_view('spread_n', 'SELECT zip, left(zip, 1) AS first, ward FROM spread',
-		quasi_ids => '{"zip": "zips", "first": null}', k => 12);
+		quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
 	GRANT SELECT ON whole_n, spread_n TO kanon_analyst;
 	END
 is(rows_of('spread_n', 'true'), rows_of('whole_n', 'true'), 'expressions, without identifiers');
@@ -170,9 +170,9 @@ $main->safe_psql('postgres', <<~'END');
 	CREATE POLICY p ON spread USING (ward > 3);
 	SET ROLE keeper;
 	SELECT kanon.create_anonymization_view('whole_s', 'SELECT * FROM whole', id => '{id}',
-		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4);
+		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
 	SELECT kanon.create_anonymization_view('spread_s', 'SELECT * FROM spread', id => '{id}',
-		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4);
+		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
 	GRANT SELECT ON whole_s, spread_s TO kanon_analyst;
 	END
 is(rows_of('spread_s', 'true'), rows_of('whole_s', 'true'), 'row security');
@@ -187,7 +187,7 @@ like($err, qr/permission denied for table spread/, 'the rights are those on the 
 # A server that says one thing when asked for counts and another when asked for rows is not published. Where nothing but
 # quasi-identifiers is asked for, it is asked for counts only.
 $main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('unsteady',
-	'SELECT age, id AS number FROM unsteady_0', quasi_ids => '{\"age\": \"ages\"}', k => 2)");
+	'SELECT age, id AS number FROM unsteady_0', quasi_ids => '{\"age\": \"ages\"}', k => 2, other => '{number}')");
 is($main->safe_psql('postgres', 'SELECT count(age) FROM unsteady'),
 	$main->safe_psql('postgres', 'SELECT count(*) FROM unsteady_0'), 'counts come from one reading');
 ($status, $out, $err) = $main->psql('postgres', 'SELECT * FROM unsteady');
@@ -217,7 +217,7 @@ SKIP:
 	# The sanitizer keeps freed memory for a while, to see that it is not used.
 	skip 'a watched server has memory of its own', 1 if $ENV{WATCH};
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('large_v', 'SELECT * FROM large',
-		quasi_ids => '{\"age\": null, \"zip\": null}', k => 5)");
+		quasi_ids => '{\"age\": null, \"zip\": null}', k => 5, other => '{*}')");
 	my $small = peak(20000);
 	cmp_ok(peak(200000), '<', $small + 4096, 'memory does not grow with rows');
 }

@@ -24,7 +24,8 @@ $node->safe_psql('postgres', <<~'END');
 	CREATE TABLE person (name text, age integer, disease text);
 	INSERT INTO person SELECT 'secret' || i, i, 'secret' FROM generate_series(1, 20) i;
 	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
-		quasi_ids => '{"age": null}', k => 3);
+		quasi_ids => '{"age": null}', k => 3,
+	other => '{disease}');
 	CREATE VIEW upper AS SELECT disease FROM people;
 	GRANT SELECT ON people, upper TO kanon_analyst;
 	END

@@ -55,17 +55,18 @@ INSERT INTO visit SELECT i, 2001 + i % 2, i % 70 FROM generate_series(1, 80) AS 
 
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips", "born": "days"}',
-	sensitive => '{"disease": "illness"}', k => 4, l => 2, t => 0.9);
+	sensitive => '{"disease": "illness"}', k => 4, l => 2, t => 0.9, other => '{ward}');
 SELECT kanon.create_anonymization_view('boxes', 'SELECT id, age, zip, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": null, "zip": "zips"}',
-	k => 3, algorithm => 'mondrian', match => 'witness');
+	k => 3, algorithm => 'mondrian', match => 'witness', other => '{ward}');
 SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": "illness"}',
 	profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "sa_level": "lvl", "purpose": "purpose",
-		"recipient": "recipient", "disclose": {"age": "ok"}, "retain": {"disease": "until"}}');
+		"recipient": "recipient", "disclose": {"age": "ok"}, "retain": {"disease": "until"}}',
+	other => '{born, ward}');
 SELECT kanon.create_anonymization_view('kept', 'SELECT id, age, zip, disease, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}',
-	sensitive => '{"disease": "illness"}', k => 4, l => 2, materialized => true);
+	sensitive => '{"disease": "illness"}', k => 4, l => 2, materialized => true, other => '{ward}');
 SELECT kanon.create_anonymization_view('personal', 'SELECT id, age, zip, disease FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}',
 	sensitive => '{"disease": "illness"}', k => 3, materialized => true,
@@ -78,7 +79,7 @@ SELECT kanon.create_anonymization_view('visits', 'SELECT * FROM visit', id => '{
 SELECT kanon.create_anonymization_view('joined',
 	'SELECT p.id, p.age, f.age AS other FROM person p JOIN few f ON f.id = p.id % 4', id => '{id}',
 	quasi_ids => '{"age": "ages"}',
-	k => 3, materialized => true);
+	k => 3, materialized => true, other => '{other}');
 CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 -- Some of the stored groups are no longer as they were made.
 DELETE FROM person WHERE id % 9 = 2;

@@ -15,11 +15,14 @@ my $of_person = qq{'person', 'id', '{"age": null, "zip": "zips"}'};
 
 # The statements to try, each with one that undoes it when it has succeeded.
 my @statements = (
-	[ 'an A-view', qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5)}, 'DROP VIEW made' ],
+	[ 'an A-view', qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5,
+	other => '{disease, weight}')}, 'DROP VIEW made' ],
 	[ 'a Mondrian A-view', qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5,
-		algorithm => 'mondrian')}, 'DROP VIEW made' ],
+		algorithm => 'mondrian',
+	other => '{disease, weight}')}, 'DROP VIEW made' ],
 	[ 'a materialized A-view',
-		qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5, materialized => true)},
+		qq{SELECT kanon.create_anonymization_view('made', $on_person, k => 5, materialized => true,
+	other => '{disease, weight}')},
 		'DROP VIEW made' ],
 	[ 'a refresh', q{BEGIN; ALTER TABLE person DISABLE TRIGGER USER; UPDATE person SET age = (age + 7) % 90;
 		SELECT kanon.refresh('kept'); COMMIT},
@@ -52,8 +55,10 @@ CREATE TABLE person AS SELECT i AS id, i * 7 % 90 AS age, lpad((i::bigint * 7919
 	FROM generate_series(1, $rows) AS i;
 ALTER TABLE person ADD PRIMARY KEY (id);
 SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3);
-SELECT kanon.create_anonymization_view('people', $on_person, k => 5),
-	kanon.create_anonymization_view('kept', $on_person, k => 5, materialized => true);
+SELECT kanon.create_anonymization_view('people', $on_person, k => 5,
+    other => '{disease, weight}'),
+	kanon.create_anonymization_view('kept', $on_person, k => 5, materialized => true,
+    other => '{disease, weight}');
 SQL
 
 # All that there is but the contents of the tables that were there before: half-made things would show.
