@@ -95,7 +95,7 @@ run_in_scope(SourceRun *run, uint64 count, bool once)
 
 	if (OidIsValid(run->reader))
 	{
-		as_owner_start(&scope, run->reader, SECURITY_RESTRICTED_OPERATION);
+		as_reader_start(&scope, run->reader, run->aview->settings);
 		citus_hush();
 	}
 	kanon_executor_run(run->desc, count, once);
