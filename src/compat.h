@@ -173,8 +173,10 @@ typedef struct RangeTblEntry KanonPermission;
 /* PostgreSQL 16 has one function for the privileges on all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_function_aclcheck(function, role, mode) object_aclcheck(ProcedureRelationId, function, role, mode)
+#define kanon_schema_aclcheck(schema, role, mode) object_aclcheck(NamespaceRelationId, schema, role, mode)
 #else
 #define kanon_function_aclcheck pg_proc_aclcheck
+#define kanon_schema_aclcheck pg_namespace_aclcheck
 #endif
 
 /*

@@ -140,6 +140,11 @@ extern bool aview_index_is_key(Oid index, const Bitmapset *columns);
 extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
+/*
+ * Raise an error unless the current user may name the view in a query: USAGE on its schema, SELECT on the view.  For
+ * functions that are given the view, or its number, where PostgreSQL does not check a name.
+ */
+extern void aview_check_select(Oid view);
 extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
 

@@ -34,9 +34,9 @@ as_owner_start(AsOwner *scope, Oid owner, PinnedSettings *settings)
 }
 
 void
-as_kanon_start(AsOwner *scope, Oid kanon_owner)
+as_kanon_start(AsOwner *scope, Oid owner)
 {
-	become(scope, kanon_owner, NULL);
+	become(scope, owner, NULL);
 }
 
 void

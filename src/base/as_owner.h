@@ -37,7 +37,7 @@ typedef struct AsOwner
 extern void as_owner_start(AsOwner *scope, Oid owner, PinnedSettings *settings);
 
 /* Become the owner of kanon's tables, for commands that kanon has written. */
-extern void as_kanon_start(AsOwner *scope, Oid kanon_owner);
+extern void as_kanon_start(AsOwner *scope, Oid owner);
 
 /*
  * Become the role that a view's tables are read as, with more rights than the caller, for

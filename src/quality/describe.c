@@ -31,8 +31,8 @@ describe_load(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !kanon_owns_relation(view, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
+	if (!kanon_owns_relation(view, GetUserId()))
+		aview_check_select(view);
 	return aview_load(id);
 }
 

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "base/as_owner.h"
 #include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"

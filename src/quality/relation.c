@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "base/as_owner.h"
 #include "base/extension.h"
 #include "base/progress.h"
 

@@ -8,6 +8,8 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/snapmgr.h"
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
@@ -326,4 +328,24 @@ source_end(SourceRun *run)
 	FreeQueryDesc(run->desc);
 	MemoryContextDelete(run->batch);
 	pfree(run);
+}
+
+/*
+ * Raise an error unless the view's owner may still read the source: run a query that mentions it,
+ * so that hooks of the executor see the check as that of a query.  Planning it evaluates row
+ * policies, which are code of others.
+ */
+void
+source_check_rights(const AView *aview)
+{
+	Query *query = makeNode(Query);
+	AsOwner scope;
+
+	query->commandType = CMD_SELECT;
+	query->canSetTag = true;
+	query->jointree = makeFromExpr(NIL, NULL);
+	source_mention(aview, query);
+	as_owner_start(&scope, aview->owner, aview->settings);
+	source_end(source_start(aview, source_plan(aview, query, false, NULL), NULL, GetActiveSnapshot()));
+	as_owner_end(&scope);
 }
