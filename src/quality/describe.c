@@ -23,7 +23,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_aview_columns);
 PG_FUNCTION_INFO_V1(kanon_aview_profile);
-PG_FUNCTION_INFO_V1(kanon_aview_selects);
 
 /* Return the definition of a view that the current role may read or owns; raise an error if it is neither. */
 static AView *
@@ -142,14 +141,4 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	values[5] = PointerGetDatum(construct_array(choice_names, i, TEXTOID, -1, false, TYPALIGN_INT));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
-}
-
-/* Return true if the source of a view leaves out rows of the table behind it: aview_selects(view). */
-Datum
-kanon_aview_selects(PG_FUNCTION_ARGS)
-{
-	const Query *rows = describe_load(PG_GETARG_OID(0))->rows;
-
-	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause ||
-				   rows->havingQual);
 }
