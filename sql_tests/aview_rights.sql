@@ -91,8 +91,40 @@ SELECT count(*) > 0 AS boxes FROM kanon.cell_tree('closed.boxes');
 SET ROLE :"analyst";
 SELECT * FROM kanon.cell_tree(:people_oid);
 RESET ROLE;
+
+-- 3. A path that means the same for the analyst, but more for a function with its owner's rights: the analyst has a
+-- schema in front that the analyst may not use.
+CREATE TABLE ran (by name, what text);
+GRANT INSERT ON ran TO PUBLIC;
+CREATE SCHEMA lure AUTHORIZATION :"analyst";
+GRANT CREATE ON SCHEMA public TO :"owner";
+SET ROLE :"owner";
+CREATE FUNCTION helper(t text) RETURNS text LANGUAGE sql AS $$ SELECT t $$;
+CREATE FUNCTION code(t text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN RETURN helper(t); END $$;
+RESET ROLE;
+GRANT SELECT ON person TO :"owner";
+SET ROLE :"owner";
+SELECT kanon.create_anonymization_view('coded', 'SELECT id, age, code(ill) AS ill FROM person', id => '{id}',
+    quasi_ids => '{"age": null}', sensitive => '{"ill": null}', k => 3) AS made;
+GRANT SELECT ON coded TO :"analyst";
+SET ROLE :"analyst";
+CREATE FUNCTION lure.helper(t text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.ran VALUES (current_user, 'helper');
+    RETURN t;
+END $$;
+SET search_path = public;
+SELECT count(ill) FROM coded;
+GRANT USAGE ON SCHEMA lure TO :"owner";
+REVOKE USAGE ON SCHEMA lure FROM :"analyst";
+SET search_path = lure, public;
+SELECT count(ill) FROM coded;
+SELECT rows FROM kanon.k_anonymity('coded', '{age}', 'ill');
+RESET search_path;
+RESET ROLE;
+SELECT count(*) AS "of the analyst's calls" FROM ran;
 DROP VIEW number;
 DROP TABLE hidden;
 DROP OWNED BY :"analyst", :"owner" CASCADE;
-DROP TABLE person;
+DROP TABLE person, ran;
 DROP ROLE :"analyst", :"owner";

@@ -262,17 +262,6 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_settings(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
 #endif
 
-/* A search path by its schemas; PostgreSQL 17 has other names. */
-#if PG_VERSION_NUM >= 170000
-#define KanonSearchPath SearchPathMatcher
-#define kanon_get_search_path(context) GetSearchPathMatcher(context)
-#define kanon_is_search_path(path) SearchPathMatchesCurrentEnvironment(path)
-#else
-#define KanonSearchPath OverrideSearchPath
-#define kanon_get_search_path(context) GetOverrideSearchPath(context)
-#define kanon_is_search_path(path) OverrideSearchPathMatchesCurrent(path)
-#endif
-
 /* PostgreSQL 18 has no argument that says whether a query runs once only. */
 #if PG_VERSION_NUM >= 180000
 #define kanon_executor_run(desc, count, once) ((void) (once), ExecutorRun(desc, ForwardScanDirection, count))
