@@ -77,7 +77,7 @@ BEGIN
 END $$;
 CREATE FUNCTION mallory.label(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN t; END $$;
 CREATE TYPE mallory.code AS ENUM ('a');
-CREATE FUNCTION mallory.eq(mallory.code, int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN true; END $$;
+CREATE FUNCTION mallory.eq(mallory.code, int) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT $2 > 0 $$;
 CREATE OPERATOR mallory.= (LEFTARG = mallory.code, RIGHTARG = int, FUNCTION = mallory.eq);
 RESET ROLE;
 CREATE TABLE guest (id int PRIMARY KEY, age int, town text);
@@ -90,17 +90,23 @@ SELECT kanon.create_anonymization_view('guests', 'SELECT id, age, mallory.label(
     profile => '{"table": "choices", "key": {"id": "code"}, "k": "k"}') AS made;
 RESET search_path;
 GRANT INSERT, UPDATE, DELETE, SELECT, TRUNCATE ON guest, choices TO :"mallory";
+ALTER TABLE guest OWNER TO :"mallory";
 SET ROLE :"mallory";
 CREATE OR REPLACE FUNCTION mallory.label(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM mallory.rise();
     RETURN t;
 END $$;
-CREATE OR REPLACE FUNCTION mallory.eq(mallory.code, int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$
+-- The planner inlines the one and evaluates the other.
+CREATE FUNCTION mallory.folded(int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM mallory.rise();
     RETURN true;
 END $$;
+CREATE OR REPLACE FUNCTION mallory.eq(mallory.code, int) RETURNS bool LANGUAGE sql IMMUTABLE
+    AS $$ SELECT $2 > 0 AND mallory.folded(1) $$;
+-- Through an event trigger, which itself has the rights of kanon's owner.
+CREATE TABLE mallory.kid () INHERITS (guest);
 INSERT INTO guest VALUES (101, 21, 'x');
 UPDATE guest SET age = 22 WHERE id = 1;
 DELETE FROM guest WHERE id = 2;
