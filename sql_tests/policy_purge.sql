@@ -78,6 +78,13 @@ SELECT * FROM kanon.purge_expired('patients', dry_run => false);
 SET ROLE :"owner";
 SELECT * FROM kanon.purge_expired('patients', dry_run => false);
 SELECT * FROM patient ORDER BY name;
+-- The key need not be in the view.
+UPDATE stored_choices SET until = '1999-01-01';
+SELECT kanon.create_anonymization_view('keyed', 'SELECT name, age, ill FROM patient', quasi_ids => '{"age": null}',
+    sensitive => '{"ill": null}',
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "retain": {"ill": "until"}}') AS made;
+SELECT attname FROM pg_attribute WHERE attrelid = 'keyed'::regclass ORDER BY attnum;
+SELECT * FROM kanon.purge_expired('keyed', dry_run => false);
 
 -- Errors.
 SELECT * FROM kanon.purge_expired(NULL);

@@ -73,7 +73,10 @@ aview_check_type(const AView *aview, int column, Oid type)
 				 errhint("Query the view itself.")));
 }
 
-/* Return the column of a single plain table that a column of the view is, and set the table; 0 if it is none. */
+/*
+ * Return the column of a single plain table that a column of the view, or of its profile's key, is, and set the
+ * table; 0 if it is none.
+ */
 AttrNumber
 aview_base_column(const AView *aview, int index, Oid *table)
 {
@@ -82,7 +85,7 @@ aview_base_column(const AView *aview, int index, Oid *table)
 	Var *var = (Var *) entry->expr;
 	RangeTblEntry *rte;
 
-	Assert(index >= 0 && index < aview->ncolumns);
+	Assert(index >= 0 && index < aview->nkeyed);
 	if (source->setOperations || source->groupClause || source->hasAggs || source->hasTargetSRFs ||
 		list_length(source->jointree->fromlist) != 1 || !IsA(linitial(source->jointree->fromlist), RangeTblRef) ||
 		!IsA(var, Var) || var->varlevelsup != 0)

@@ -20,6 +20,7 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
+#include "aview/projection.h"
 #include "base/as_owner.h"
 
 PG_FUNCTION_INFO_V1(kanon_purge_expired);
@@ -48,8 +49,10 @@ purge_attribute(Oid relation, AttrNumber attnum)
 
 /* Return true if the source leaves out rows of its table. */
 static bool
-selects_rows(const Query *rows)
+selects_rows(const AView *aview)
 {
+	const Query *rows = projection_inside(aview->rows);
+
 	return rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause || rows->havingQual;
 }
 
@@ -120,7 +123,7 @@ purge_command(const Purge *purge, int column, Oid *base)
 {
 	const AView *aview = purge->aview;
 	AttrNumber attnum = aview_base_column(aview, column, base);
-	char *owner = attnum > 0 && !selects_rows(aview->rows) ? owner_condition(purge, *base) : NULL;
+	char *owner = attnum > 0 && !selects_rows(aview) ? owner_condition(purge, *base) : NULL;
 	const char *name;
 	char *due;
 
