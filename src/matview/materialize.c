@@ -231,7 +231,8 @@ matview_create(AView *aview)
 	create_members(aview);
 	store_maintenance(aview, triggers);
 	/* The locks of CREATE TRIGGER keep other transactions from changing the tables until this one commits. */
-	follow_create_triggers(aview->id, tables);
+	if (triggers)
+		follow_start(aview, base);
 	CommandCounterIncrement();
 	(void) matview_reconcile(aview->id);
 	if (!triggers)
