@@ -37,7 +37,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING USING MESSAGE = format('the groups of a materialized anonymization view do not follow its tables: %s', SQLERRM),
         HINT = 'Its owner has to refresh it.';
-    UPDATE kanon.aview a SET stale = true WHERE a.id = view AND NOT a.stale;
+    UPDATE kanon.aview a SET stale = true WHERE a.id = follow_or_warn.view AND NOT a.stale;
 END
 $$;
 REVOKE EXECUTE ON FUNCTION kanon.follow_or_warn(integer, boolean) FROM PUBLIC;

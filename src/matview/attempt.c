@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
 #include "matview/follow.h"
 
@@ -61,7 +62,10 @@ attempt(int32 id, AttemptedWork work, void *arg)
 	ereport(LOG_SERVER_ONLY,
 			(errcode(error->sqlerrcode),
 			 errmsg("groups of materialized anonymization view number %d: %s", id, error->message)));
+	/* Before a commit there is no snapshot. */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	follow_mark_stale(id);
+	PopActiveSnapshot();
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg("the groups of a materialized anonymization view could not be brought up to date"),
