@@ -149,12 +149,13 @@ REVOKE EXECUTE ON FUNCTION kanon.follow_dropped() FROM PUBLIC;
 -- Its name makes it fire after kanon_forget_dropped_views.
 CREATE EVENT TRIGGER kanon_then_follow_dropped ON sql_drop EXECUTE FUNCTION kanon.follow_dropped();
 
--- What keeps changes from the stored groups, for kanon.audit.  A view should follow the
--- tables that are noted, and all that are below them now.
-CREATE FUNCTION kanon.follow_problems(view regclass, OUT subject text, OUT problem text, OUT advice text) RETURNS SETOF record
+-- The findings of kanon.audit about stored groups.  A view should follow the tables that
+-- are noted, and all that are below them now.
+CREATE FUNCTION kanon.audit_groups(view regclass, OUT topic text, OUT subject text, OUT measure text,
+        OUT severity text, OUT advice text) RETURNS SETOF record
     LANGUAGE sql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WITH RECURSIVE a AS (SELECT a.id, a.stale, format('SELECT kanon.refresh(%L);', a.view::text) AS refresh
-        FROM kanon.aview a WHERE a.view = follow_problems.view),
+        FROM kanon.aview a WHERE a.view = audit_groups.view),
     notes AS (SELECT f.* FROM kanon.aview_follows f JOIN a ON a.id = f.aview),
     tree (relation) AS (
         SELECT n.relation::oid FROM notes n
@@ -165,7 +166,7 @@ CREATE FUNCTION kanon.follow_problems(view regclass, OUT subject text, OUT probl
             CASE WHEN k.name = 'row' AND NOT n.by_rows THEN 'REPLICA' ELSE 'ALWAYS' END AS state
         FROM notes n JOIN pg_class c ON c.oid = n.relation, unnest('{insert,update,delete,truncate,row}'::text[]) AS k (name)
         WHERE CASE k.name WHEN 'row' THEN c.relkind = 'r' WHEN 'truncate' THEN true ELSE NOT n.by_rows END)
-    SELECT format('%s on %s', w.name, w.relation), CASE WHEN t.oid IS NULL THEN 'missing' ELSE 'disabled' END,
+    SELECT 'trigger', format('%s on %s', w.name, w.relation), CASE WHEN t.oid IS NULL THEN 'missing' ELSE 'disabled' END, 'critical',
         CASE WHEN t.oid IS NULL
             THEN 'Changes of the table do not reach the stored groups. ' || a.refresh || ' as a role that may create triggers on it.'
             ELSE format('This trigger keeps the stored groups up to date. ALTER TABLE %s ENABLE %s TRIGGER %I; ', w.relation, w.state, w.name)
@@ -173,16 +174,21 @@ CREATE FUNCTION kanon.follow_problems(view regclass, OUT subject text, OUT probl
     FROM a, wanted w LEFT JOIN pg_trigger t ON t.tgrelid = w.relation AND t.tgname = w.name AND t.tgfoid = 'kanon.keep_groups()'::regprocedure
     WHERE t.oid IS NULL OR t.tgenabled = 'D' OR t.tgenabled = 'R' AND w.state = 'ALWAYS' OR t.tgenabled = 'O' AND w.state = 'REPLICA'
     UNION ALL
-    SELECT t.relation::regclass::text, 'not followed',
+    SELECT 'trigger', t.relation::regclass::text, 'not followed', 'critical',
         'Changes of the table do not reach the stored groups. ' || a.refresh || ' as a role that may create triggers on it.'
     FROM a, tree t WHERE t.relation NOT IN (SELECT n.relation FROM notes n)
     UNION ALL
-    SELECT t.relation::regclass::text, 'unlogged',
+    SELECT 'trigger', t.relation::regclass::text, 'unlogged', 'critical',
         format('A crash would empty the table, and leave its people in the groups. ALTER TABLE %s SET LOGGED;', t.relation::regclass)
     FROM tree t JOIN pg_class c ON c.oid = t.relation WHERE c.relpersistence <> 'p'
     UNION ALL
-    SELECT view::text, 'missed changes',
+    SELECT 'trigger', view::text, 'missed changes', 'critical',
         'The stored groups have missed changes: people who were deleted may be published. ' || a.refresh FROM a WHERE a.stale
+    UNION ALL
+    SELECT 'publication', format('%I.%I', p.schemaname, p.tablename), 'in publication ' || p.pubname, 'warning',
+        'The table has raw values. Changes of it are not sent, but a subscriber copies it as it is when it subscribes. Publish the tables or schemas that subscribers need instead.'
+    FROM a JOIN pg_publication_tables p ON p.schemaname = 'kanon' AND p.tablename IN ('groups_' || a.id, 'members_' || a.id)
 $$;
-COMMENT ON FUNCTION kanon.follow_problems(regclass) IS
-    'what keeps changes of tables from the stored groups of a materialized anonymization view, with advice';
+COMMENT ON FUNCTION kanon.audit_groups(regclass) IS
+    'findings of kanon.audit about the stored groups of a materialized anonymization view: changes that do not reach '
+    'them, and publications that have their tables';

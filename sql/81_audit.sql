@@ -230,7 +230,7 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
     WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R') AND c.relnamespace = 'kanon'::regnamespace
     UNION ALL
-    SELECT 'trigger', f.subject, f.problem, NULL, 'critical', f.advice FROM kanon.follow_problems(view) AS f
+    SELECT g.topic, g.subject, g.measure, NULL, g.severity, g.advice FROM kanon.audit_groups(view) AS g
     UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
         format('This event trigger deletes the definitions of dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)

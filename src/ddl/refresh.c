@@ -29,9 +29,7 @@ forget_groups(AView *aview)
 	CommandCounterIncrement();
 	values[1] = CStringGetTextDatum(matview_chain(aview_load(aview->id)));
 	kanon_execute("UPDATE kanon.aview SET chain = $2 WHERE id OPERATOR(pg_catalog.=) $1", 2, types, values, NULL);
-	kanon_execute(psprintf("DELETE FROM kanon.groups_%d", aview->id), 0, NULL, NULL, NULL);
-	kanon_execute(psprintf("DELETE FROM kanon.members_%d", aview->id), 0, NULL, NULL, NULL);
-	CommandCounterIncrement();
+	matview_delete_groups(aview->id);
 }
 
 /* Note that the groups have missed nothing. */

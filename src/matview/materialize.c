@@ -192,6 +192,9 @@ create_members(const AView *aview)
 				  0, NULL, NULL, NULL);
 	if (personal)
 		index_owners(aview);
+	/* Raw values must not leave the server by a publication: see tables.c. */
+	kanon_execute(psprintf("ALTER TABLE kanon.groups_%d REPLICA IDENTITY NOTHING", aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("ALTER TABLE kanon.members_%d REPLICA IDENTITY NOTHING", aview->id), 0, NULL, NULL, NULL);
 	/* Default privileges must not open the tables. */
 	kanon_execute(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0,
 				  NULL, NULL, NULL);

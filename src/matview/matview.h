@@ -53,6 +53,8 @@ extern void matview_lock(int32 id);
  * return how many rows were not as they should have been.
  */
 extern int64 matview_reconcile(int32 id);
+/* Delete all groups and members of a view; the caller holds its lock. */
+extern void matview_delete_groups(int32 id);
 /* Return true if the running transaction has changed the source of a view. */
 extern bool matview_has_pending(int32 id);
 /*
