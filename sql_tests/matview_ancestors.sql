@@ -3,8 +3,8 @@
 SET client_min_messages = warning;
 SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 CREATE TABLE views (name text, source text);
--- after(change): for each view how many rows its source has, how many of the members are wrong, too many or missing, and
--- how many groups are too small.
+-- after(change): for each view how many rows its source has, how many of the members are wrong, too many or missing,
+-- and how many groups are too small.
 CREATE FUNCTION after(change text) RETURNS TABLE (view text, rows bigint, wrong bigint, too_small bigint, shown bool)
 	LANGUAGE plpgsql AS $$
 DECLARE
