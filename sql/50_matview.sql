@@ -104,10 +104,15 @@ BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview_follows) THEN
         RETURN;
     END IF;
-    FOR done IN SELECT c.objid, c.command FROM pg_event_trigger_ddl_commands() c WHERE c.classid = 'pg_class'::regclass LOOP
+    FOR done IN
+        SELECT c.objid, c.ordinality AS place FROM pg_event_trigger_ddl_commands() WITH ORDINALITY AS c
+        WHERE c.classid = 'pg_class'::regclass
+    LOOP
         FOR concerned IN SELECT f.view FROM kanon.followers(done.objid) AS f (view) LOOP
             PERFORM kanon.need_library('kanon_follow_partitions');
-            change := kanon.changes_sources(done.command);
+            -- The command is no parameter: extensions that log parameters cannot display it.
+            change := (SELECT kanon.changes_sources(c.command) FROM pg_event_trigger_ddl_commands() WITH ORDINALITY AS c
+                WHERE c.ordinality = done.place);
             EXIT WHEN change IS NULL;
             PERFORM kanon.refuse_unlogged(done.objid, concerned);
             PERFORM kanon.follow_or_warn(concerned, change = 'rows');
