@@ -172,7 +172,7 @@ has_outer_parent(List *tree)
 	return found;
 }
 
-/* Return true if rows of the source can be changed by a statement that names none of its tables, but a parent of one. */
+/* Return true if a statement can change rows of the source that names none of its tables, but a parent of one. */
 static bool
 follows_by_rows(const AView *aview, Oid base)
 {

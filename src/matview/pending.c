@@ -480,7 +480,7 @@ note_versions(const TriggerData *trigger, Feed *feed)
 
 /* Note the change of a row: work of keeper_use(). */
 static void
-note_row(Keeper *keeper, void *arg)
+note_changed_row(Keeper *keeper, void *arg)
 {
 	FunctionCallInfo fcinfo = arg;
 	AsOwner scope;
@@ -520,7 +520,7 @@ note_trigger(void *arg)
 	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
 		warn_of_end(keeper->aview, trigger);
 	else
-		keeper_use(keeper, TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ? note_row : note_statement, fcinfo);
+		keeper_use(keeper, TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ? note_changed_row : note_statement, fcinfo);
 }
 
 /*
