@@ -56,6 +56,9 @@ typedef struct KeeperEntry
 /* The keepers of this backend, by number of the view; NULL before the first one. */
 static HTAB *keepers = NULL;
 
+/* How many keepers this backend has made. */
+static uint64 keepers_made = 0;
+
 /*
  * Take the lock of a view.  At the end of a transaction, the holder waits for nothing but the
  * locks of further views, which all transactions take in the same order.
@@ -179,6 +182,7 @@ make_keeper(int32 id)
 	AView *rows;
 
 	keeper->id = id;
+	keeper->number = ++keepers_made;
 	keeper->context = context;
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
