@@ -255,6 +255,28 @@ settings_enter(PinnedSettings *settings)
 	return level;
 }
 
+/* Return true if some setting is named without a value. */
+bool
+settings_follow_session(const PinnedSettings *settings)
+{
+	for (int i = 0; i < settings->count; i++)
+	{
+		if (settings->settings[i].value == NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Return true if entering the settings changes none. */
+bool
+settings_hold(PinnedSettings *settings)
+{
+	int level = settings_enter(settings);
+
+	settings_leave(level);
+	return level == 0;
+}
+
 void
 settings_leave(int level)
 {

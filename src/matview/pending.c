@@ -40,6 +40,7 @@
 #include "matview/maintain.h"
 #include "matview/matview.h"
 #include "matview/reconcile.h"
+#include "source/scope.h"
 
 PG_FUNCTION_INFO_V1(kanon_keep_groups);
 
@@ -334,11 +335,35 @@ view_of_trigger(FunctionCallInfo fcinfo)
 	return pg_strtoint32(trigger->tg_trigger->tgargs[0]);
 }
 
-/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
+/* Keep the rows of a statement in the scope of the view's source: see keeper_work(). */
+static void
+feed_in_scope(Feed *feed, const TriggerData *trigger, Oid table, bool quiet)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+
+	source_scope_enter(&scope, feed->keeper->aview, quiet);
+	PG_TRY();
+	{
+		feed_statement(feed, trigger, table);
+	}
+	PG_CATCH();
+	{
+		source_scope_error(&scope, caller);
+	}
+	PG_END_TRY();
+	source_scope_leave(&scope);
+}
+
+/*
+ * Note the changes of a statement.  The view's expressions run with its owner's rights and
+ * its settings, as when the groups are brought up to date.
+ */
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
 	AsOwner scope;
+	bool quiet = !aview_source_readable(feed->keeper->aview);
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 
@@ -349,7 +374,7 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
 	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	feed_statement(feed, trigger, table);
+	feed_in_scope(feed, trigger, table, quiet);
 	as_owner_end(&scope);
 }
 

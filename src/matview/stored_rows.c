@@ -77,7 +77,7 @@ prepare_witness(StoredRows *rows)
 	{
 		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
 
-		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh, view->settings);
 	}
 }
 
@@ -107,7 +107,7 @@ stored_rows_start(const RowRequest *request)
 		const AViewColumn *c = &aview->columns[column];
 
 		if (c->role == ROLE_SENSITIVE)
-			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
+			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh, aview->settings);
 	}
 	if (rows->witness)
 		prepare_witness(rows);

@@ -236,6 +236,13 @@ source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
 			;
 		return;
 	}
+	/* The receiver may evaluate witness conditions, which the analyst wrote for the settings of the session. */
+	if (run->aview->match == MATCH_WITNESS && !settings_hold(run->aview->settings))
+	{
+		while (source_next(run, &slot) && receiver(arg, slot))
+			;
+		return;
+	}
 	run->receiver.receive = receiver;
 	run->receiver.arg = arg;
 	run_step(run, EXECUTOR_RUN_ONCE, 0);
