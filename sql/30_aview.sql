@@ -22,7 +22,8 @@ CREATE TABLE kanon.aview (
     chain text,
     preselect text NOT NULL DEFAULT 'published' CONSTRAINT aview_preselect_is_known CHECK (preselect IN ('published', 'hidden')),
     keep_order boolean NOT NULL DEFAULT false,
-    settings text[] NOT NULL DEFAULT '{}'
+    settings text[] NOT NULL DEFAULT '{}',
+    policies text
 );
 COMMENT ON COLUMN kanon.aview.maintained IS
     'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
@@ -30,6 +31,7 @@ COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the st
 COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may not read the source have its rows selected there: those that every row publishes as they are, or also those that some rows hide';
 COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
 COMMENT ON COLUMN kanon.aview.settings IS 'the settings with which the source is read, as in pg_proc.proconfig';
+COMMENT ON COLUMN kanon.aview.policies IS 'kanon.row_policies of a materialized view when its groups were last compared with its source';
 
 CREATE TABLE kanon.aview_column (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,

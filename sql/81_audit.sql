@@ -18,6 +18,18 @@ CREATE FUNCTION kanon.base_relations(view regclass) RETURNS SETOF regclass
 $$;
 COMMENT ON FUNCTION kanon.base_relations IS 'the relations that an A-view reads, directly or through views';
 
+-- Changes of row policies fire no trigger of a table.  Readers of stored groups compare this text with the stored one.
+CREATE FUNCTION kanon.row_policies(view regclass) RETURNS text
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT md5(string_agg(format('%s %s %s %s %s %s %s', c.oid::regclass, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive,
+            ARRAY(SELECT coalesce(r.rolname, 'public') FROM unnest(p.polroles) AS role LEFT JOIN pg_roles r ON r.oid = role ORDER BY 1),
+            pg_get_expr(p.polqual, p.polrelid)), E'\n' ORDER BY c.oid::regclass::text, p.polname))
+    FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation LEFT JOIN pg_policy p ON p.polrelid = c.oid
+    WHERE c.relrowsecurity
+$$;
+COMMENT ON FUNCTION kanon.row_policies(regclass) IS
+    'a digest of the row policies of the tables that a view reads; null: none of them has row security';
+
 -- Say why a column looks identifying.
 CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$

@@ -103,6 +103,7 @@ typedef struct AView
 	bool materialized;
 	bool by_triggers; /* true if triggers keep the groups; otherwise only kanon.refresh() does */
 	char *chain;	  /* the steps that the groups were made with */
+	char *policies;	  /* kanon.row_policies() at that time; NULL: no table had row security */
 	int raw;		  /* of stored rows: the first of the columns as they are, which the group follows */
 } AView;
 

@@ -15,6 +15,7 @@
 #include "base/extension.h"
 #include "ddl/recoding.h"
 #include "matview/matview.h"
+#include "matview/policies.h"
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
 
@@ -39,6 +40,7 @@ Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
 	AView *aview = matview_load_owned(PG_GETARG_OID(0));
+	int64 changes;
 
 	if (matview_has_pending(aview->id))
 		ereport(ERROR,
@@ -50,5 +52,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	matview_lock(aview->id);
 	if (PG_GETARG_BOOL(1))
 		forget_groups(aview);
-	PG_RETURN_INT64(matview_reconcile(aview->id));
+	changes = matview_reconcile(aview->id);
+	policies_store(aview);
+	PG_RETURN_INT64(changes);
 }

@@ -16,6 +16,7 @@
 
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
@@ -91,6 +92,7 @@ stored_rows_start(const RowRequest *request)
 	int column = -1;
 
 	Assert(aview->materialized);
+	policies_check(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
