@@ -155,7 +155,7 @@ CREATE FUNCTION kanon.create_anonymization_view(
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';
 CREATE FUNCTION kanon.alter_anonymization_view(name text, k integer DEFAULT NULL, l integer DEFAULT NULL,
-    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL) RETURNS void
+    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL, preselect text DEFAULT NULL) RETURNS void
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_alter_anonymization_view';
 
 CREATE FUNCTION kanon.generalization_sequence(view regclass, OUT step integer, OUT "column" name, OUT level integer)
