@@ -25,6 +25,7 @@
 #include "aview/aview.h"
 #include "aview/boxes.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"

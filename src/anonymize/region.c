@@ -32,6 +32,7 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"

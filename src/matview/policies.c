@@ -22,6 +22,7 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "aview/aview.h"
 #include "base/as_owner.h"
 #include "base/extension.h"
 

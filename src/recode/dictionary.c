@@ -22,6 +22,7 @@
 
 #include "base/extension.h"
 #include "base/interner.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"

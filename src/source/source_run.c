@@ -11,6 +11,7 @@
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
+#include "base/settings.h"
 #include "base/shuffle.h"
 #include "source/citus.h"
 #include "source/scope.h"

@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 
 #include "aview/aview.h"
+#include "base/settings.h"
 #include "source/citus.h"
 #include "source/shards.h"
 
