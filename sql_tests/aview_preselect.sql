@@ -161,6 +161,18 @@ GRANT INSERT, TRUNCATE ON event, event_1, event_2 TO preselect_analyst;
 SET ROLE preselect_analyst;
 SET client_min_messages = log;
 TRUNCATE event_1;
+-- Nor if the source fails for it.
+SET ROLE preselect_owner;
+CREATE OR REPLACE FUNCTION loudly(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RAISE WARNING 'saw %', t;
+    IF t IN ('bad', 'd3') THEN
+        RAISE data_exception USING MESSAGE = 'value ' || t;
+    END IF;
+    RETURN t;
+END $$;
+SET ROLE preselect_analyst;
+TRUNCATE event_1;
 INSERT INTO event VALUES (100, 1, 1, 'mine');
 INSERT INTO event VALUES (101, 1, 1, 'bad');
 INSERT INTO event VALUES (100, 1, 1, 'mine');

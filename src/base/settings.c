@@ -267,16 +267,6 @@ settings_follow_session(const PinnedSettings *settings)
 	return false;
 }
 
-/* Return true if entering the settings changes none. */
-bool
-settings_hold(PinnedSettings *settings)
-{
-	int level = settings_enter(settings);
-
-	settings_leave(level);
-	return level == 0;
-}
-
 void
 settings_leave(int level)
 {

@@ -39,8 +39,6 @@ extern int settings_enter(PinnedSettings *settings);
 
 /* Return true if a setting follows the session of each reader. */
 extern bool settings_follow_session(const PinnedSettings *settings);
-/* Return true if the session has the stored settings already. */
-extern bool settings_hold(PinnedSettings *settings);
 
 /* Restore the session's settings. */
 extern void settings_leave(int level);

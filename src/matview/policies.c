@@ -64,13 +64,16 @@ row_security_walker(Node *node, void *context)
 	return expression_tree_walker(node, row_security_walker, context);
 }
 
-/* Return true if row policies hide rows of the source from the view's owner, or from the owner of a view below. */
+/*
+ * Return true if row policies hide rows of the source from the view's owner, or from the owner
+ * of a view below.  Choices are not stored: they are joined when the view is read.
+ */
 static bool
 has_row_policies(const AView *aview)
 {
 	PolicySearch search = {aview->view, aview->owner};
 
-	return row_security_walker((Node *) aview->source, &search);
+	return row_security_walker((Node *) aview->rows, &search);
 }
 
 /* Return kanon.row_policies() of a view, in the current memory context. */

@@ -11,7 +11,6 @@
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
-#include "base/settings.h"
 #include "base/shuffle.h"
 #include "source/citus.h"
 #include "source/scope.h"
@@ -234,13 +233,6 @@ source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
 	{
 		shuffle_rows(run);
 		while (shuffle_next(run->shuffle, &slot) && receiver(arg, slot))
-			;
-		return;
-	}
-	/* The receiver may evaluate witness conditions, which the analyst wrote for the settings of the session. */
-	if (run->aview->match == MATCH_WITNESS && !settings_hold(run->aview->settings))
-	{
-		while (source_next(run, &slot) && receiver(arg, slot))
 			;
 		return;
 	}
