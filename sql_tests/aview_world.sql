@@ -112,8 +112,8 @@ CREATE TABLE visit (id int PRIMARY KEY, at timestamptz, day text, span tstzrange
 INSERT INTO visit SELECT i, '2024-01-31 20:00+00'::timestamptz + i * '25 minutes'::interval, '01/02/2024',
     CASE WHEN i < 10 THEN '[2024-01-31,2024-02-01)'::tstzrange ELSE '[2024-02-01,2024-02-02)'::tstzrange END, i % 3
 FROM generate_series(1, 20) i;
--- Of the people of one day, half come on the same day and in the same month in Kiritimati. With six others of that month
--- these would be a group.
+-- Of the people of one day, half come on the same day and in the same month in Kiritimati. With six others of that
+-- month these would be a group.
 INSERT INTO visit SELECT 520 + i, '2024-12-01 12:00+00'::timestamptz + i * '1 day'::interval, '01/02/2024', NULL, 9999
 FROM generate_series(0, 5) i;
 INSERT INTO visit SELECT 500 + i,
