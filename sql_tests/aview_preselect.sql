@@ -19,7 +19,7 @@ CREATE TABLE choice (id int PRIMARY KEY, k int, shows_ward bool);
 INSERT INTO choice SELECT id, CASE WHEN id = 1000 THEN -1 ELSE 3 END, id % 2 = 0 FROM person;
 SELECT kanon.create_anonymization_view(name, 'SELECT id, age, disease, ward, note, alias FROM person', id => '{id}',
     quasi_ids => '{"age": null}', sensitive => '{"disease": null}', k => 3, match => match,
-    preselect => preselect, materialized => name ~ 'stored',
+    other => '{*}', preselect => preselect, materialized => name ~ 'stored',
     profile => CASE WHEN name ~ 'chosen' THEN
         '{"table": "choice", "key": {"id": "id"}, "k": "k", "disclose": {"ward": "shows_ward"}}'::jsonb END) AS made
 FROM (VALUES ('people', 'published', 'cover'), ('risky', 'hidden', 'cover'), ('witnessed', 'published', 'witness'),
@@ -155,7 +155,7 @@ END $$;
 SET client_min_messages = error;
 INSERT INTO event SELECT i, 1 + i % 2, i % 3, 'd' || i FROM generate_series(1, 40) i;
 SELECT kanon.create_anonymization_view('events',
-    'SELECT id, part, age, loudly(disease) AS disease FROM event', id => '{id, part}',
+    'SELECT id, part, age, loudly(disease) AS disease FROM event', id => '{id, part}', other => '{*}',
     quasi_ids => '{"age": null}', sensitive => '{"disease": null}', k => 3, materialized => true) AS made;
 GRANT INSERT, TRUNCATE ON event, event_1, event_2 TO preselect_analyst;
 SET ROLE preselect_analyst;

@@ -41,7 +41,7 @@ ALTER TABLE guarded FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON guarded USING (ward = current_user);
 CREATE FUNCTION own_ward() RETURNS text LANGUAGE sql STABLE AS 'SELECT current_user::text';
 SELECT kanon.create_anonymization_view(name, query, id => '{id}', quasi_ids => '{"zip": null}',
-    sensitive => '{"disease": null}', k => 5, session_settings => session) AS made
+    sensitive => '{"disease": null}', other => '{*}', k => 5, session_settings => session) AS made
 FROM (VALUES
     ('by_setting', $$SELECT * FROM person WHERE ward = current_setting('app.ward', true)$$, '{app.ward}'::text[]),
     ('by_role', 'SELECT * FROM person WHERE ward = current_user', NULL),
@@ -97,7 +97,7 @@ SELECT count(*) AS "in the audit" FROM kanon.audit('by_role') WHERE topic = 'sou
 -- Names in strings and in double quotes are no reason.
 SELECT kanon.create_anonymization_view('by_name',
     $$SELECT id, zip, disease AS "current_user" FROM person WHERE ward <> 'session_user'$$,
-    id => '{id}', quasi_ids => '{"zip": null}', k => 5) AS made;
+    other => '{*}', id => '{id}', quasi_ids => '{"zip": null}', k => 5) AS made;
 SELECT * FROM kanon.audit_source('by_name');
 -- The settings of a view are shown, but for the values of applications' settings.
 SET app.token = 'secret';
@@ -127,7 +127,7 @@ CREATE INDEX ON visit (ward);
 CREATE INDEX ON visit (at);
 ANALYZE visit;
 SELECT kanon.create_anonymization_view(name, 'SELECT id, at, day, span, ward FROM visit', id => '{id}',
-    quasi_ids => quasi, k => 5, match => match) AS made
+    quasi_ids => quasi, other => '{*}', k => 5, match => match) AS made
 FROM (VALUES ('at_cover', '{"at": "days"}'::jsonb, 'cover'), ('at_witness', '{"at": "days"}', 'witness'),
     ('day_cover', '{"day": "days"}', 'cover'), ('span_cover', '{"span": "spans"}', 'cover')) AS v (name, quasi, match);
 GRANT SELECT ON at_cover, at_witness, day_cover, span_cover TO world_analyst;
@@ -225,7 +225,7 @@ CREATE TABLE entry (id int PRIMARY KEY, age int, note text);
 INSERT INTO entry SELECT i, i % 3, 'n' || i FROM generate_series(1, 30) i;
 SELECT kanon.create_anonymization_view('entries',
     $$SELECT id, age, code(note) AS note FROM entry WHERE code(note) <> 'x'$$, id => '{id}',
-    quasi_ids => '{"age": null}', k => 5, materialized => true) AS made;
+    quasi_ids => '{"age": null}', other => '{*}', k => 5, materialized => true) AS made;
 GRANT INSERT ON entry TO world_analyst;
 RESET ROLE;
 CREATE SCHEMA lure AUTHORIZATION world_analyst;
@@ -253,7 +253,7 @@ INSERT INTO patient SELECT i, i % 3, i % 2 FROM generate_series(1, 60) i;
 GRANT SELECT, TRIGGER ON patient TO world_owner;
 SET ROLE world_owner;
 SELECT kanon.create_anonymization_view('patients', 'SELECT id, age, ward FROM patient', id => '{id}',
-    quasi_ids => '{"age": null}', k => 5, materialized => true) AS made;
+    quasi_ids => '{"age": null}', other => '{*}', k => 5, materialized => true) AS made;
 GRANT SELECT ON patients TO world_analyst;
 SELECT count(*), count(*) FILTER (WHERE ward = 1) AS ward_1 FROM patients;
 PREPARE all_patients AS SELECT count(*) FROM patients;
