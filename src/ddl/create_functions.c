@@ -206,7 +206,10 @@ load_to_alter(const char *name)
 #define ALTER_ARGUMENTS 7
 #define ALTER_PRESELECT 6
 
-/* Alter an A-view: alter_anonymization_view(name, k, l, t, match, block_size, preselect); NULL leaves a part as it is. */
+/*
+ * Alter an A-view: alter_anonymization_view(name, k, l, t, match, block_size, preselect);
+ * NULL leaves a part as it is.
+ */
 Datum
 kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 {

@@ -15,7 +15,7 @@ typedef struct Conditions
 	List *witness;	 /* some member of a group must satisfy them */
 	List *post;		 /* are checked on published rows, in this order */
 	int npost_first; /* how many of them are checked before the others, whatever these cost */
-	List *region;	 /* follow from witness conditions; in terms of the source; NIL for readers who may not preselect by hidden values */
+	List *region;	 /* follow from witness conditions; in terms of the source; NIL for readers without hidden values */
 	bool never;		 /* true if no published row can satisfy all of them */
 } Conditions;
 

@@ -22,7 +22,7 @@ typedef struct SourceScope
 {
 	int settings; /* the level of settings_leave() */
 	bool quiet;
-	bool outer; /* the scope around this one is quiet */
+	bool outer;				 /* the scope around this one is quiet */
 	CommandDest destination; /* of messages, to go back to */
 	BufferUsage buffers;	 /* counters, to go back to */
 	WalUsage wal;
