@@ -23,7 +23,8 @@ CREATE TABLE kanon.aview (
     preselect text NOT NULL DEFAULT 'published' CONSTRAINT aview_preselect_is_known CHECK (preselect IN ('published', 'hidden')),
     keep_order boolean NOT NULL DEFAULT false,
     settings text[] NOT NULL DEFAULT '{}',
-    stale boolean NOT NULL DEFAULT false
+    stale boolean NOT NULL DEFAULT false,
+    policies text
 );
 COMMENT ON COLUMN kanon.aview.maintained IS
     'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
@@ -31,7 +32,7 @@ COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the st
 COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may not read the source have its rows selected there: those that every row publishes as they are, or also those that some rows hide';
 COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
 COMMENT ON COLUMN kanon.aview.settings IS 'the settings with which the source is read, as in pg_proc.proconfig';
-
+COMMENT ON COLUMN kanon.aview.policies IS 'kanon.row_policies of a materialized view when its groups were last compared with its source';
 COMMENT ON COLUMN kanon.aview.stale IS 'whether the stored groups are known to have missed changes, until kanon.refresh brings them in';
 
 CREATE TABLE kanon.aview_column (
@@ -170,7 +171,7 @@ CREATE FUNCTION kanon.create_anonymization_view(
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';
 CREATE FUNCTION kanon.alter_anonymization_view(name text, k integer DEFAULT NULL, l integer DEFAULT NULL,
-    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL) RETURNS void
+    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL, preselect text DEFAULT NULL) RETURNS void
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_alter_anonymization_view';
 
 CREATE FUNCTION kanon.generalization_sequence(view regclass, OUT step integer, OUT "column" name, OUT level integer)

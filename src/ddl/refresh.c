@@ -15,6 +15,7 @@
 #include "base/extension.h"
 #include "ddl/recoding.h"
 #include "matview/matview.h"
+#include "matview/policies.h"
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
 
@@ -62,5 +63,6 @@ kanon_refresh(PG_FUNCTION_ARGS)
 		forget_groups(aview);
 	changes = matview_reconcile(aview->id);
 	mark_fresh(aview->id);
+	policies_store(aview);
 	PG_RETURN_INT64(changes);
 }

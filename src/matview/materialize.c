@@ -30,6 +30,7 @@
 #include "matview/follow.h"
 #include "matview/keeper.h"
 #include "matview/pending.h"
+#include "matview/policies.h"
 
 /* Return the column of the base table that an identifier is; 0 if it is no plain column, or may be NULL. */
 static AttrNumber
@@ -238,6 +239,7 @@ matview_create(AView *aview)
 		follow_start(aview, base);
 	CommandCounterIncrement();
 	(void) matview_reconcile(aview->id);
+	policies_store(aview);
 	if (!triggers)
 		ereport(NOTICE,
 				(errmsg("materialized anonymization view \"%s\" does not follow changes by itself",

@@ -46,6 +46,7 @@
 #include "matview/maintain.h"
 #include "matview/matview.h"
 #include "matview/reconcile.h"
+#include "source/scope.h"
 
 PG_FUNCTION_INFO_V1(kanon_keep_groups);
 
@@ -380,16 +381,59 @@ prepare_pending(Feed *feed)
 	MemoryContextSwitchTo(old);
 }
 
-/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
+/* What a trigger feeds: the rows of a statement, or one row. */
+typedef struct Feeding
+{
+	FunctionCallInfo fcinfo;
+	const TriggerData *trigger;
+	Feed *feed;	 /* of a statement */
+	Oid table;	 /* of a statement: the parent table of the feed */
+	void *feeds; /* of a row: RowFeeds */
+} Feeding;
+
+/*
+ * Evaluate the view's expressions for a trigger, with the view's settings and the rights
+ * of its owner, as when the groups are brought up to date.  Errors that may quote a value
+ * go to the log if the role that writes may not read the source.
+ */
+static void
+feed_in_scope(const AView *aview, void (*step)(const Feeding *feeding), const Feeding *feeding)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	bool quiet = !aview_source_readable(aview);
+	AsOwner owner;
+	SourceScope scope;
+
+	as_owner_start(&owner, aview->owner, aview->settings);
+	source_scope_enter(&scope, aview, quiet);
+	PG_TRY();
+	{
+		step(feeding);
+	}
+	PG_CATCH();
+	{
+		source_scope_error(&scope, caller);
+	}
+	PG_END_TRY();
+	source_scope_leave(&scope);
+	as_owner_end(&owner);
+}
+
+/* Keep the rows of a statement's transition tables: a step of feed_in_scope(). */
+static void
+feed_statement_step(const Feeding *feeding)
+{
+	feed_statement(feeding->feed, feeding->trigger, feeding->table);
+}
+
+/* Note the changes of a statement. */
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
-	AsOwner scope;
+	Feeding feeding = {.trigger = trigger, .feed = feed, .table = table};
 
 	prepare_pending(feed);
-	as_owner_start(&scope, feed->keeper->aview->owner, feed->keeper->aview->settings);
-	feed_statement(feed, trigger, table);
-	as_owner_end(&scope);
+	feed_in_scope(feed->keeper->aview, feed_statement_step, &feeding);
 }
 
 /* The ways of a changed row, which a row trigger keeps for the next rows of the same statement. */
@@ -398,6 +442,7 @@ typedef struct RowFeeds
 	uint64 keeper; /* the number of the keeper that they were made for */
 	bool has_rows;
 	bool has_choices;
+	bool prepared; /* their expressions can be evaluated */
 	Feed rows;
 	Feed owners;
 } RowFeeds;
@@ -452,13 +497,24 @@ row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
 	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	feeds = palloc(sizeof(RowFeeds));
 	*feeds = find_feeds(keeper, RelationGetRelid(table));
-	if (feeds->has_rows)
-		prepare_feed(&feeds->rows, table, keeper->base);
-	if (feeds->has_choices)
-		prepare_feed(&feeds->owners, table, keeper->choices);
 	MemoryContextSwitchTo(old);
 	fcinfo->flinfo->fn_extra = feeds;
 	return feeds;
+}
+
+/* Prepare the feeds of a row trigger, for the other rows of the statement, too. */
+static void
+prepare_row_feeds(FunctionCallInfo fcinfo, RowFeeds *feeds)
+{
+	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+	if (feeds->has_rows)
+		prepare_feed(&feeds->rows, table, feeds->rows.keeper->base);
+	if (feeds->has_choices)
+		prepare_feed(&feeds->owners, table, feeds->owners.keeper->choices);
+	feeds->prepared = true;
+	MemoryContextSwitchTo(old);
 }
 
 /* Keep the old and the new version of a changed row. */
@@ -478,21 +534,30 @@ note_versions(const TriggerData *trigger, Feed *feed)
 		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
 }
 
+/* Keep the versions of a changed row: a step of feed_in_scope(). */
+static void
+feed_row_step(const Feeding *feeding)
+{
+	RowFeeds *feeds = feeding->feeds;
+
+	if (!feeds->prepared)
+		prepare_row_feeds(feeding->fcinfo, feeds);
+	if (feeds->has_choices)
+		note_versions(feeding->trigger, &feeds->owners);
+	if (feeds->has_rows)
+		note_versions(feeding->trigger, &feeds->rows);
+}
+
 /* Note the change of a row: work of keeper_use(). */
 static void
 note_changed_row(Keeper *keeper, void *arg)
 {
 	FunctionCallInfo fcinfo = arg;
-	AsOwner scope;
-	RowFeeds *feeds;
+	Feeding feeding = {.fcinfo = fcinfo,
+					   .trigger = (TriggerData *) fcinfo->context,
+					   .feeds = row_feeds(fcinfo, keeper)};
 
-	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
-	feeds = row_feeds(fcinfo, keeper);
-	if (feeds->has_choices)
-		note_versions((TriggerData *) fcinfo->context, &feeds->owners);
-	if (feeds->has_rows)
-		note_versions((TriggerData *) fcinfo->context, &feeds->rows);
-	as_owner_end(&scope);
+	feed_in_scope(keeper->aview, feed_row_step, &feeding);
 }
 
 /* Warn that a view does not follow a table any more, and note that it has missed a change. */

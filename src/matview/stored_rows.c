@@ -17,6 +17,7 @@
 
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
@@ -78,7 +79,7 @@ prepare_witness(StoredRows *rows)
 	{
 		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
 
-		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh, view->settings);
 	}
 }
 
@@ -104,6 +105,7 @@ stored_rows_start(const RowRequest *request)
 
 	Assert(aview->materialized);
 	warn_if_stale(aview);
+	policies_check(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
@@ -120,7 +122,7 @@ stored_rows_start(const RowRequest *request)
 		const AViewColumn *c = &aview->columns[column];
 
 		if (c->role == ROLE_SENSITIVE)
-			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
+			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh, aview->settings);
 	}
 	if (rows->witness)
 		prepare_witness(rows);

@@ -28,8 +28,8 @@ tally_dictionaries(const AView *aview, ColumnRole first, ColumnRole second, bool
 		AViewColumn *column = &aview->columns[i];
 
 		if (column->role == first || column->role == second)
-			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL)
-								  : dictionary_create(column->source_type, column->dgh);
+			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL, NULL)
+								  : dictionary_create(column->source_type, column->dgh, aview->settings);
 	}
 	return result;
 }
