@@ -20,8 +20,8 @@
 #include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"
+#include "base/valuecodes.h"
 #include "quality/relation.h"
-#include "quality/valuecodes.h"
 
 PG_FUNCTION_INFO_V1(kanon_k_anonymity);
 PG_FUNCTION_INFO_V1(kanon_violations);

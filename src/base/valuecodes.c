@@ -4,7 +4,7 @@
  */
 #include "base/kanon.h"
 
-#include "quality/valuecodes.h"
+#include "base/valuecodes.h"
 
 #include "utils/builtins.h"
 #include "utils/datum.h"
