@@ -13,9 +13,12 @@
 
 #include "anonymize/anonymizer.h"
 
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -26,14 +29,17 @@
 #include "aview/boxes.h"
 #include "base/extension.h"
 #include "base/typekind.h"
+#include "base/valuecodes.h"
+#include "hierarchy/generalized.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/histogram.h"
 #include "recode/privacy.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 
-/* The hash of a missing identifier: all rows without one are of one unknown individual. */
+/* The hash of a missing identifier. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
 /* How a column is shown.  The order matters: see anonymizer_publish(). */
@@ -68,6 +74,64 @@ sensitive_distance(const AViewColumn *column)
 	if (column->dgh)
 		return DISTANCE_HIERARCHICAL;
 	return typekind_is_number(typekind(column->source_type)) ? DISTANCE_ORDERED : DISTANCE_EQUAL;
+}
+
+/* Return true if values of a column may cover each other: they are generalized, by the view or in the source already. */
+static bool
+values_may_cover(const AViewColumn *column)
+{
+	return column->dgh || getBaseType(column->source_type) == kanon_generalized_type();
+}
+
+/* Return true if labels of a column's hierarchy can be read as values of its type as they are. */
+static bool
+has_text_values(const AViewColumn *column)
+{
+	Oid type = getBaseType(column->source_type);
+	TypeKind kind = typekind_of_base(type);
+
+	return kind == TYPEKIND_TEXT || kind == TYPEKIND_PADDED || IsBinaryCoercible(type, TEXTOID);
+}
+
+/* Return true if two values of a column are equal just where they have one code in its dictionary. */
+static bool
+codes_tell_equality(const AViewColumn *column)
+{
+	Oid type = getBaseType(column->source_type);
+
+	switch (typekind_of_base(type))
+	{
+		case TYPEKIND_TEXT:
+		case TYPEKIND_PADDED:
+		case TYPEKIND_NAME:
+			return !OidIsValid(column->source_collation) || get_collation_isdeterministic(column->source_collation);
+		case TYPEKIND_TIMESTAMP:
+			/* A code stands for a day: that is what a hierarchy publishes. */
+			return column->dgh != NULL;
+		case TYPEKIND_OTHER:
+			return type == kanon_generalized_type();
+		default:
+			return true;
+	}
+}
+
+/* Set how the values of a sensitive column are counted for l. */
+static void
+set_diversity(Anonymizer *anonymizer, Recoder *recoder, int index)
+{
+	AViewColumn *column = &anonymizer->aview->columns[anonymizer->sensitive[index]];
+	DiversityRule *rule = &recoder->sensitive[index].diversity;
+
+	rule->context = anonymizer->context;
+	rule->l = recoder->l;
+	rule->people = !recoder->count_rows;
+	if (recoder->l == 0)
+		return;
+	if (values_may_cover(column))
+		rule->dictionary = recoder->sensitive[index].dictionary;
+	if (!codes_tell_equality(column))
+		anonymizer->equal[index] = valuecodes_create_for_any(getBaseType(column->source_type),
+															 column->source_collation);
 }
 
 /* Create the recoder for the view's steps or tree and its privacy predicate. */
@@ -109,6 +173,7 @@ create_recoder(Anonymizer *anonymizer)
 		if (recoder->sensitive[i].dictionary == NULL)
 			recoder->sensitive[i].dictionary = anonymizer->dictionaries[column];
 		recoder->sensitive[i].distance = sensitive_distance(&aview->columns[column]);
+		set_diversity(anonymizer, recoder, i);
 	}
 	recoder_prepare(recoder);
 	return recoder;
@@ -124,6 +189,7 @@ anonymizer_list_columns(Anonymizer *anonymizer)
 	anonymizer->ids = palloc(Max(aview->ncolumns, 1) * sizeof(int));
 	anonymizer->id_hash = palloc0(Max(aview->ncolumns, 1) * sizeof(FmgrInfo));
 	anonymizer->sensitive = palloc(Max(aview->ncolumns, 1) * sizeof(int));
+	anonymizer->equal = palloc0(Max(aview->ncolumns, 1) * sizeof(ValueCodes *));
 	anonymizer->dictionaries = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 	anonymizer->graded = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 	for (int i = 0; i < aview->ncolumns; i++)
@@ -257,14 +323,15 @@ anonymizer_note_rows(Anonymizer *anonymizer)
 
 /*
  * Create an anonymizer.  The layout counted has the quasi-identifiers, the choice of k, and as
- * far as the privacy predicate needs them, permissions, sensitive columns with their levels,
- * and identifiers.
+ * far as the privacy predicate needs them, permissions, sensitive columns with the choices
+ * about them, and identifiers.
  */
 Anonymizer *
 anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
 	Anonymizer *anonymizer = palloc0(sizeof(Anonymizer));
 	Bitmapset *columns = NULL;
+	Bitmapset *sensitive = NULL;
 
 	anonymizer->context = CurrentMemoryContext;
 	anonymizer->aview = aview;
@@ -279,11 +346,8 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	if (anonymizer->recoder->masked)
 		columns = consent_add_permissions(aview, columns);
 	for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
-	{
-		columns = bms_add_member(columns, anonymizer->sensitive[i]);
-		if (aview->columns[anonymizer->sensitive[i]].level >= 0)
-			columns = bms_add_member(columns, aview->columns[anonymizer->sensitive[i]].level);
-	}
+		sensitive = bms_add_member(sensitive, anonymizer->sensitive[i]);
+	columns = bms_add_members(columns, consent_add_choices(aview, sensitive));
 	for (int i = 0; i < anonymizer->nids && !anonymizer->recoder->count_rows; i++)
 		columns = bms_add_member(columns, anonymizer->ids[i]);
 	row_layout(&anonymizer->counted, aview, columns);
@@ -294,6 +358,8 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	anonymizer->row.rows = 1;
 	anonymizer->row.codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	anonymizer->row.sensitive = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
+	anonymizer->row.values = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
+	anonymizer->row.identified = true;
 	anonymizer->occurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int64 *));
 	anonymizer->noccurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int));
 	anonymizer->classes = histogram_create(anonymizer->recoder, false);
@@ -301,13 +367,15 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 }
 
 /*
- * Return the individual that a row is about, as a hash of its identifiers.  Two individuals
- * with one hash count as one, which errs on the side of privacy.
+ * Read the individual that a row is about, as a hash of its identifiers.  Two individuals
+ * with one hash count as one, which errs on the side of privacy.  A row that lacks an
+ * identifier may be about anybody.
  */
-static uint64
+static void
 read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
 {
 	uint64 individual = 0;
+	bool identified = true;
 
 	for (int i = 0; i < anonymizer->nids; i++)
 	{
@@ -317,7 +385,7 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 
 		Assert(place >= 0);
 		if (slot->tts_isnull[place])
-			;
+			identified = false;
 		else if (OidIsValid(anonymizer->id_hash[i].fn_oid))
 			hash = DatumGetUInt64(FunctionCall2Coll(&anonymizer->id_hash[i], column->source_collation,
 													slot->tts_values[place], Int64GetDatum(0)));
@@ -333,24 +401,81 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 		}
 		individual = hash_combine64(individual, hash);
 	}
-	return individual;
+	anonymizer->row.individual = individual;
+	anonymizer->row.identified = identified;
 }
 
-/* Return the code of a sensitive value as its owner lets it be published. */
+/*
+ * Return the code of a sensitive value that is some levels up.  NULL is a leaf like any
+ * other: from level 1 on it is published as the root.
+ */
 static int32
-read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
+read_graded(Anonymizer *anonymizer, int column, int level, Datum value, bool isnull)
 {
 	Dictionary *dictionary = anonymizer->dictionaries[column];
-	int place = layout->place[column];
-	int32 code = dictionary_code(dictionary, slot->tts_values[place], slot->tts_isnull[place]);
-	int level = consent_level(anonymizer->aview, layout, slot, column, dictionary->height);
+	int32 code = dictionary_code(dictionary, value, isnull);
 
-	if (code == NULL_CODE || (level > 0 && anonymizer->graded[column] == NULL))
-		return NULL_CODE;
 	if (anonymizer->graded[column] == NULL)
-		return code;
+		return level > 0 ? NULL_CODE : code;
+	if (code == NULL_CODE && level == 0)
+		return NULL_CODE;
 	code = dictionary_climb(dictionary, code, 0, level);
 	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
+}
+
+/*
+ * Note which codes of a column's dictionary are equal to a code.  Labels, also those of inner
+ * nodes, are compared as values of the column where they can be; values of other types are
+ * compared themselves, and their generalizations by label.
+ */
+static void
+equate_code(Anonymizer *anonymizer, int index, int32 code, int level, Datum value)
+{
+	RecodeSensitive *sensitive = &anonymizer->recoder->sensitive[index];
+	DiversityRule *rule = &sensitive->diversity;
+	ValueCodes *equal = anonymizer->equal[index];
+
+	if (has_text_values(&anonymizer->aview->columns[anonymizer->sensitive[index]]))
+	{
+		GenView view;
+		const char *label;
+		int len;
+
+		if (code < rule->nsame && rule->same[code] >= 0)
+			return;
+		gen_view(sensitive->dictionary->levels[0].values[code], &view);
+		label = gen_text(&view, &len);
+		value = PointerGetDatum(cstring_to_text_with_len(label, len));
+	}
+	else if (level > 0)
+		return;
+	diversity_equate(rule, code, valuecodes_code(equal, value, false));
+}
+
+/* Read a sensitive value as its owner lets it be published: its code for t, and its value for l. */
+static void
+read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int index)
+{
+	int column = anonymizer->sensitive[index];
+	int place = layout->place[column];
+	Datum raw = slot->tts_values[place];
+	bool isnull = slot->tts_isnull[place];
+	int level = consent_level(anonymizer->aview, layout, slot, column, anonymizer->dictionaries[column]->height);
+	int32 code = NULL_CODE;
+	int32 value;
+
+	if (consent_given(anonymizer->aview, layout, slot, column))
+		code = read_graded(anonymizer, column, level, raw, isnull);
+	value = code == NULL_CODE ? NO_VALUE : code;
+	if (value != NO_VALUE && anonymizer->equal[index])
+	{
+		if (anonymizer->recoder->sensitive[index].diversity.dictionary)
+			equate_code(anonymizer, index, code, level, raw);
+		else
+			value = valuecodes_code(anonymizer->equal[index], raw, false);
+	}
+	anonymizer->row.sensitive[index] = code;
+	anonymizer->row.values[index] = value;
 }
 
 /* Return the quasi-identifiers that the row's owner lets be seen, as a bit set. */
@@ -402,9 +527,9 @@ anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	if (!counting)
 		return true;
 	for (int i = 0; i < recoder->nsensitive; i++)
-		anonymizer->row.sensitive[i] = read_sensitive(anonymizer, layout, slot, anonymizer->sensitive[i]);
+		read_sensitive(anonymizer, layout, slot, i);
 	if (!recoder->count_rows)
-		anonymizer->row.individual = read_individual(anonymizer, layout, slot);
+		read_individual(anonymizer, layout, slot);
 	return true;
 }
 
@@ -471,17 +596,20 @@ anonymizer_cell(const Anonymizer *anonymizer)
 	return class < 0 ? NULL : anonymizer->classes->cells[class];
 }
 
-/* Set a sensitive value as its owner lets it be published; return false if it is hidden. */
+/* Set a sensitive value as its owner lets it be generalized; return false if that is NULL. */
 static bool
 show_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
 {
 	int height = shown->dictionary->height;
 	int level = consent_level(anonymizer->aview, &anonymizer->published, slot, shown->column, height);
+	bool isnull = slot->tts_isnull[shown->place];
 	int32 code;
 
 	if (shown->showing == SHOW_UNLESS_SUPPRESSED)
-		return level == 0;
-	code = dictionary_climb(shown->dictionary, dictionary_code(shown->dictionary, *value, false), 0, level);
+		return !isnull && level == 0;
+	if (isnull && level == 0)
+		return false;
+	code = dictionary_climb(shown->dictionary, dictionary_code(shown->dictionary, *value, isnull), 0, level);
 	*value = shown->dictionary->levels[level].values[code];
 	return true;
 }
@@ -502,13 +630,13 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 	{
 		const ShownColumn *shown = &anonymizer->shown[i];
 		Datum value = slot->tts_values[shown->place];
-		bool isnull = slot->tts_isnull[shown->place] ||
-					  (shown->optional && !consent_given(aview, &anonymizer->published, slot, shown->column));
+		bool isnull = shown->optional && !consent_given(aview, &anonymizer->published, slot, shown->column);
 
-		if (shown->showing == SHOW_IF_K_IS_ZERO)
-			isnull = isnull || cell || anonymizer->row.k > 0;
-		else if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
+		if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
 			isnull = isnull || suppressed || !show_sensitive(anonymizer, shown, slot, &value);
+		else
+			isnull = isnull || slot->tts_isnull[shown->place] ||
+					 (shown->showing == SHOW_IF_K_IS_ZERO && (cell || anonymizer->row.k > 0));
 		values[shown->column] = value;
 		nulls[shown->column] = isnull;
 	}
