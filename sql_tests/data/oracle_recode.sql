@@ -98,6 +98,17 @@ BEGIN
 END
 $$;
 
+-- The people of a group; and a note of the cases in which a missing identifier decides.
+CREATE FUNCTION oracle.people(k int, rows bigint, numbers bigint, people bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    IF oracle.counting() AND rows >= k THEN
+        PERFORM oracle.count('k', CASE WHEN people >= k THEN 'kept' WHEN numbers >= k THEN 'refused: a missing identifier'
+            ELSE 'refused: several rows of one person' END);
+    END IF;
+    RETURN people;
+END
+$$;
+
 -- What labels have in common that a column of a type calls equal.
 CREATE FUNCTION oracle.same_label(type text, form text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN type IN ('oracle.nocase', 'citext') THEN lower(form) ELSE form END
@@ -269,7 +280,7 @@ END
 $$;
 
 -- Do l people of a group have l different values, one each, none of which covers another value of the group?
-CREATE FUNCTION oracle.is_diverse(c oracle.col, l int, groups jsonb) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION oracle.is_diverse(c oracle.col, l int, groups jsonb) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
     owners jsonb;
 BEGIN
@@ -289,12 +300,30 @@ BEGIN
         GROUP BY same
     )
     SELECT coalesce(jsonb_agg(people ORDER BY same), '[]') INTO owners FROM held;
+    IF oracle.counting() THEN
+        PERFORM oracle.count_group(c, l, groups, jsonb_array_length(owners), oracle.can_assign(l, owners));
+    END IF;
     RETURN oracle.can_assign(l, owners);
 END
 $$;
 
+-- Note what decides in a group: whether there is anything hard to count shows in the report.
+CREATE FUNCTION oracle.count_group(c oracle.col, l int, groups jsonb, different int, diverse bool) RETURNS void
+    LANGUAGE plpgsql AS $$
+DECLARE
+    texts int := (SELECT count(DISTINCT r -> 'sensitive' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r);
+    same int := (SELECT count(DISTINCT r -> 'same' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r);
+    known int := (SELECT count(DISTINCT r -> 'same' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r
+        WHERE r ->> 'person' IS NOT NULL);
+BEGIN
+    PERFORM oracle.count('l', CASE WHEN diverse THEN 'kept' WHEN texts < l THEN 'refused: too few texts'
+        WHEN same < l THEN 'refused: equal values' WHEN known < l THEN 'refused: values of nobody'
+        WHEN different < l THEN 'refused: values that cover others' ELSE 'refused: values of one person' END);
+END
+$$;
+
 CREATE FUNCTION oracle.is_safe(v oracle.view, k int, people bigint, groups jsonb) RETURNS bool
-    LANGUAGE plpgsql STABLE AS $$
+    LANGUAGE plpgsql AS $$
 DECLARE
     c oracle.col;
     group_values text[];
@@ -323,7 +352,7 @@ $$;
 CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAGE sql AS $$
     UPDATE oracle.line l SET done = true, step = s
         FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
-              HAVING oracle.is_safe(v, max(k), count(DISTINCT person),
+              HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who), count(DISTINCT person)),
                                     CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(jsonb_build_object(
                                         'person', person, 'sensitive', sensitive, 'same', same)) END)) safe
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
