@@ -333,7 +333,7 @@ BEGIN
     ELSIF v.l IS NULL AND v.t IS NULL THEN
         RETURN true;
     END IF;
-    FOR c IN SELECT * FROM oracle.col WHERE view = v.name AND role = 'sensitive' LOOP
+    FOR c IN SELECT * FROM oracle.col WHERE view = v.name AND role = 'sensitive' ORDER BY nth LOOP
         SELECT array_agg(s -> 'sensitive' ->> (c.nth - 1)) INTO group_values FROM jsonb_array_elements(groups) s;
         IF v.l IS NOT NULL AND NOT oracle.is_diverse(c, v.l, groups) THEN
             RETURN false;
