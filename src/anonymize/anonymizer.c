@@ -13,12 +13,9 @@
 
 #include "anonymize/anonymizer.h"
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
-#include "parser/parse_coerce.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -27,10 +24,10 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "aview/boxes.h"
+#include "aview/sameness.h"
 #include "base/extension.h"
 #include "base/typekind.h"
 #include "base/valuecodes.h"
-#include "hierarchy/generalized.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
 #include "recode/ldiversity.h"
@@ -76,45 +73,6 @@ sensitive_distance(const AViewColumn *column)
 	return typekind_is_number(typekind(column->source_type)) ? DISTANCE_ORDERED : DISTANCE_EQUAL;
 }
 
-/* Return true if values of a column may cover each other: they are generalized, by the view or in the source already. */
-static bool
-values_may_cover(const AViewColumn *column)
-{
-	return column->dgh || getBaseType(column->source_type) == kanon_generalized_type();
-}
-
-/* Return true if labels of a column's hierarchy can be read as values of its type as they are. */
-static bool
-has_text_values(const AViewColumn *column)
-{
-	Oid type = getBaseType(column->source_type);
-	TypeKind kind = typekind_of_base(type);
-
-	return kind == TYPEKIND_TEXT || kind == TYPEKIND_PADDED || IsBinaryCoercible(type, TEXTOID);
-}
-
-/* Return true if two values of a column are equal just where they have one code in its dictionary. */
-static bool
-codes_tell_equality(const AViewColumn *column)
-{
-	Oid type = getBaseType(column->source_type);
-
-	switch (typekind_of_base(type))
-	{
-		case TYPEKIND_TEXT:
-		case TYPEKIND_PADDED:
-		case TYPEKIND_NAME:
-			return !OidIsValid(column->source_collation) || get_collation_isdeterministic(column->source_collation);
-		case TYPEKIND_TIMESTAMP:
-			/* A code stands for a day: that is what a hierarchy publishes. */
-			return column->dgh != NULL;
-		case TYPEKIND_OTHER:
-			return type == kanon_generalized_type();
-		default:
-			return true;
-	}
-}
-
 /* Set how the values of a sensitive column are counted for l. */
 static void
 set_diversity(Anonymizer *anonymizer, Recoder *recoder, int index)
@@ -129,9 +87,7 @@ set_diversity(Anonymizer *anonymizer, Recoder *recoder, int index)
 		return;
 	if (values_may_cover(column))
 		rule->dictionary = recoder->sensitive[index].dictionary;
-	if (!codes_tell_equality(column))
-		anonymizer->equal[index] = valuecodes_create_for_any(getBaseType(column->source_type),
-															 column->source_collation);
+	anonymizer->equal[index] = sameness_create(column);
 }
 
 /* Create the recoder for the view's steps or tree and its privacy predicate. */
@@ -423,35 +379,6 @@ read_graded(Anonymizer *anonymizer, int column, int level, Datum value, bool isn
 	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
 }
 
-/*
- * Note which codes of a column's dictionary are equal to a code.  Labels, also those of inner
- * nodes, are compared as values of the column where they can be; values of other types are
- * compared themselves, and their generalizations by label.
- */
-static void
-equate_code(Anonymizer *anonymizer, int index, int32 code, int level, Datum value)
-{
-	RecodeSensitive *sensitive = &anonymizer->recoder->sensitive[index];
-	DiversityRule *rule = &sensitive->diversity;
-	ValueCodes *equal = anonymizer->equal[index];
-
-	if (has_text_values(&anonymizer->aview->columns[anonymizer->sensitive[index]]))
-	{
-		GenView view;
-		const char *label;
-		int len;
-
-		if (code < rule->nsame && rule->same[code] >= 0)
-			return;
-		gen_view(sensitive->dictionary->levels[0].values[code], &view);
-		label = gen_text(&view, &len);
-		value = PointerGetDatum(cstring_to_text_with_len(label, len));
-	}
-	else if (level > 0)
-		return;
-	diversity_equate(rule, code, valuecodes_code(equal, value, false));
-}
-
 /* Read a sensitive value as its owner lets it be published: its code for t, and its value for l. */
 static void
 read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int index)
@@ -469,8 +396,10 @@ read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *
 	value = code == NULL_CODE ? NO_VALUE : code;
 	if (value != NO_VALUE && anonymizer->equal[index])
 	{
-		if (anonymizer->recoder->sensitive[index].diversity.dictionary)
-			equate_code(anonymizer, index, code, level, raw);
+		DiversityRule *rule = &anonymizer->recoder->sensitive[index].diversity;
+
+		if (rule->dictionary)
+			sameness_learn(&anonymizer->aview->columns[column], anonymizer->equal[index], rule, code, level, raw);
 		else
 			value = valuecodes_code(anonymizer->equal[index], raw, false);
 	}

@@ -167,22 +167,60 @@ has_enough(const DiversityRule *rule, const Diversity *diversity, const ValuePer
 	return count >= rule->l;
 }
 
+/* Make room for one more pair. */
+static void
+make_pair_room(MemoryContext context, Diversity *diversity)
+{
+	if (diversity->size < diversity->room)
+		return;
+	diversity->room = diversity->room ? diversity->room * 2 : 2;
+	diversity->pairs = diversity->pairs ? repalloc_huge(diversity->pairs, diversity->room * sizeof(ValuePerson))
+										: MemoryContextAlloc(context, diversity->room * sizeof(ValuePerson));
+}
+
 /* Insert a pair at its place. */
 static void
 insert_pair(MemoryContext context, Diversity *diversity, const ValuePerson *pair, int place)
 {
-	if (diversity->size == diversity->room)
-	{
-		diversity->room = diversity->room ? diversity->room * 2 : 2;
-		diversity->pairs = diversity->pairs ? repalloc_huge(diversity->pairs, diversity->room * sizeof(ValuePerson))
-											: MemoryContextAlloc(context, diversity->room * sizeof(ValuePerson));
-	}
+	make_pair_room(context, diversity);
 	Assert(place == diversity->size || compare_pairs(&diversity->pairs[place], pair) > 0);
 	Assert(place == 0 || compare_pairs(&diversity->pairs[place - 1], pair) < 0);
 	memmove(diversity->pairs + place + 1, diversity->pairs + place,
 			(diversity->size - place) * sizeof(ValuePerson));
 	diversity->pairs[place] = *pair;
 	diversity->size++;
+}
+
+/* Sort some pairs, and return how many are left with each pair once. */
+static int
+sort_once(ValuePerson *pairs, int count)
+{
+	int left = 0;
+
+	sort_pairs(pairs, count);
+	for (int i = 0; i < count; i++)
+	{
+		if (left == 0 || compare_pairs(&pairs[left - 1], &pairs[i]) != 0)
+			pairs[left++] = pairs[i];
+	}
+	return left;
+}
+
+/* Append a pair to others in any order; repeated ones are removed before the array grows. */
+static void
+append_pair(MemoryContext context, Diversity *diversity, const ValuePerson *pair)
+{
+	if (diversity->size == diversity->room && diversity->size > 0)
+	{
+		int size = sort_once(diversity->pairs, diversity->size);
+
+		/* Where most are new, room for as many again keeps the next time far away. */
+		if (size > diversity->room / 2)
+			make_pair_room(context, diversity);
+		diversity->size = size;
+	}
+	make_pair_room(context, diversity);
+	diversity->pairs[diversity->size++] = *pair;
 }
 
 /* Add a value of a person. */
@@ -193,6 +231,11 @@ diversity_add(DiversityRule *rule, MemoryContext context, Diversity *diversity, 
 	int place;
 
 	Assert(value != NO_VALUE);
+	if (rule->l == 0)
+	{
+		append_pair(context, diversity, &pair);
+		return;
+	}
 	if (is_full(rule, diversity))
 		return;
 	place = pair_place(diversity, &pair);
@@ -263,7 +306,6 @@ pairs_that_count(DiversityRule *rule, const Diversity *diversity, int *count)
 {
 	ValuePerson *pairs = palloc_extended(Max(diversity->size, 1) * sizeof(ValuePerson), MCXT_ALLOC_HUGE);
 	List *covering = NIL;
-	int left = 0;
 
 	for (int i = 0; i < diversity->size; i = end_of_value(diversity->pairs, diversity->size, i))
 	{
@@ -279,15 +321,8 @@ pairs_that_count(DiversityRule *rule, const Diversity *diversity, int *count)
 		pairs[i].value = number_of(rule, pairs[i].value);
 	}
 	*count = covering ? remove_numbers(pairs, diversity->size, covering) : diversity->size;
-	if (rule->same == NULL)
-		return pairs;
-	sort_pairs(pairs, *count);
-	for (int i = 0; i < *count; i++)
-	{
-		if (left == 0 || compare_pairs(&pairs[left - 1], &pairs[i]) != 0)
-			pairs[left++] = pairs[i];
-	}
-	*count = left;
+	if (rule->same)
+		*count = sort_once(pairs, *count);
 	return pairs;
 }
 
@@ -401,7 +436,7 @@ count_values(const ValuePerson *pairs, int count, int limit)
 
 /* Return the largest number of pairs that count, with different values and different people. */
 int
-diversity_count(DiversityRule *rule, const Diversity *diversity)
+diversity_count(DiversityRule *rule, Diversity *diversity)
 {
 	int limit = rule->l > 0 ? rule->l : PG_INT32_MAX;
 	MemoryContext work;
@@ -409,6 +444,8 @@ diversity_count(DiversityRule *rule, const Diversity *diversity)
 	ValuePerson *pairs;
 	int count;
 
+	if (rule->l == 0)
+		diversity->size = sort_once(diversity->pairs, diversity->size);
 	if (is_full(rule, diversity))
 		return rule->l;
 	if (rule->dictionary == NULL && !rule->people)

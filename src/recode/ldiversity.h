@@ -38,7 +38,10 @@ typedef struct ValuePerson
 	uint64 person; /* 0 where each row is a person */
 } ValuePerson;
 
-/* The pairs of a group, as many as the rule needs, in ascending order of value and person. */
+/*
+ * The pairs of a group, as many as the rule needs, in ascending order of value and person; in
+ * any order, and some of them several times, where the rule asks for no number.
+ */
 typedef struct Diversity
 {
 	int size;
@@ -58,6 +61,6 @@ extern void diversity_merge(DiversityRule *rule, Diversity *diversity, const Div
  * Return the largest number of pairs with different values, none of which covers another value
  * of the group, and different people; with rule->l, at most that.
  */
-extern int diversity_count(DiversityRule *rule, const Diversity *diversity);
+extern int diversity_count(DiversityRule *rule, Diversity *diversity);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* Return true if a group has l different values of l different people. */
 static bool
-is_diverse(DiversityRule *rule, const Diversity *diversity)
+is_diverse(DiversityRule *rule, Diversity *diversity)
 {
 	return diversity->size >= rule->l && diversity_count(rule, diversity) >= rule->l;
 }
