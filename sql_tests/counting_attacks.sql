@@ -133,7 +133,7 @@ UPDATE staff SET shade = 'blue' WHERE person % 5 = 0 AND shade = 'green';
 UPDATE staff SET shade = 'green' WHERE person = 5;
 SELECT kanon.create_anonymization_view('staff_view', 'SELECT * FROM staff', id => '{person}', quasi_ids => '{"age":
     null}',
-    k => 5);
+    k => 5, other => '{shade}');
 SELECT subject, measure, value, severity FROM kanon.audit('staff_view', 1) WHERE topic = 'undeclared' ORDER BY measure;
 SELECT (regexp_match(kanon.report('staff_view', 1), '<div class="verdict (\w+)">([^<]*)<'))[1:2];
 SELECT kanon.report_verdict('{}', 7, 1, NULL), kanon.report_verdict('{}', 7, 5, 5);

@@ -352,7 +352,8 @@ $$;
 CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAGE sql AS $$
     UPDATE oracle.line l SET done = true, step = s
         FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
-              HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who), count(DISTINCT person)),
+              HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who),
+                                        count(DISTINCT person)),
                                     CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(jsonb_build_object(
                                         'person', person, 'sensitive', sensitive, 'same', same)) END)) safe
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
@@ -384,7 +385,7 @@ BEGIN
     IF v.block_size IS NOT NULL THEN
         PERFORM oracle.cut_blocks(v.block_size);
     END IF;
-    -- Those who ask for less than 2 are in no group.
+    -- Rows with a k below 2 are in no group.
     UPDATE oracle.line SET done = true WHERE k < 2;
     IF v.algorithm = 'mondrian' THEN
         PERFORM oracle.climb_boxes(v);
@@ -472,9 +473,11 @@ BEGIN
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
     -- A row in no group is one of its own.
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN '
+        'ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
         FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, '
+        'l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
         v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
 END
 $$;
