@@ -18,6 +18,7 @@ SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 CREATE ROLE kanon_victim LOGIN;
 CREATE ROLE kanon_stranger LOGIN;
 CREATE SCHEMA hers AUTHORIZATION kanon_stranger;
+GRANT USAGE ON SCHEMA hers TO PUBLIC;
 GRANT CREATE ON SCHEMA public TO kanon_victim;
 SET ROLE kanon_victim;
 CREATE TABLE person (id int PRIMARY KEY, age int);
@@ -97,6 +98,7 @@ $node->safe_psql('postgres', 'GRANT SELECT, TRIGGER ON person TO kanon_stranger'
 as_role('kanon_stranger', <<'SQL');
 SET search_path = hers;
 CREATE TABLE armed (armed bool);
+GRANT SELECT ON armed TO PUBLIC;
 CREATE FUNCTION same(a int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
 	IF EXISTS (SELECT FROM hers.armed) AND a = 7 THEN RAISE EXCEPTION 'secret of %', a; END IF; RETURN a; END $$;
 SELECT kanon.create_anonymization_view('v', 'SELECT id, hers.same(age) AS age FROM public.person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);

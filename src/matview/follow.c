@@ -30,6 +30,7 @@
 #include "utils/rls.h"
 
 #include "aview/aview.h"
+#include "base/as_owner.h"
 #include "base/extension.h"
 #include "matview/demand.h"
 #include "matview/matview.h"
@@ -224,6 +225,21 @@ follow_mark_stale(int32 id)
 }
 
 /*
+ * Have the groups of a view compared with its source.  The event triggers call us with
+ * the rights of kanon's owner; the code in the view, which the planner evaluates, gets no
+ * more than the role has whose command it is.
+ */
+static void
+reconcile_as_caller(int32 id)
+{
+	AsOwner scope;
+
+	as_owner_start(&scope, GetOuterUserId(), NULL);
+	pending_reconcile(id);
+	as_owner_end(&scope);
+}
+
+/*
  * kanon.follow_tables(number, changed): move the triggers of a view after its source's tables
  * have changed; changed: rows have changed, too, or are gone with their table.
  */
@@ -245,7 +261,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	wanted = follow_tables(aview, base);
 	follow_check_persistence(aview, wanted);
 	if (triggers_move(id, without_foreign(wanted), follows_by_rows(aview, base)) || changed)
-		pending_reconcile(id);
+		reconcile_as_caller(id);
 	PG_RETURN_VOID();
 }
 

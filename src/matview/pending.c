@@ -387,7 +387,7 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 	AsOwner scope;
 
 	prepare_pending(feed);
-	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, feed->keeper->aview->owner, feed->keeper->aview->settings);
 	feed_statement(feed, trigger, table);
 	as_owner_end(&scope);
 }
@@ -398,6 +398,7 @@ typedef struct RowFeeds
 	uint64 keeper; /* the number of the keeper that they were made for */
 	bool has_rows;
 	bool has_choices;
+	bool computes; /* code of the view runs for each row */
 	Feed rows;
 	Feed owners;
 } RowFeeds;
@@ -439,23 +440,31 @@ note_statement(Keeper *keeper, void *arg)
 		note_changes(trigger, &feeds.rows, keeper->base);
 }
 
-/* Return the feeds of a row trigger: those of the statement's last row, unless the keeper is another one. */
+/* Return true if a feed evaluates expressions. */
+static bool
+feed_computes(const Feed *feed)
+{
+	bool computes = feed->where != NULL;
+
+	for (int i = 0; i < feed->keeper->aview->nkeyed; i++)
+		computes = computes || feed->columns[i] != NULL;
+	return computes;
+}
+
+/* Make the feeds of a row trigger, for this row and the next ones of the same statement. */
 static RowFeeds *
-row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
+make_row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
 {
 	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
-	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	RowFeeds *feeds = palloc(sizeof(RowFeeds));
 
-	if (feeds && feeds->keeper == keeper->number)
-		return feeds;
-	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	feeds = palloc(sizeof(RowFeeds));
 	*feeds = find_feeds(keeper, RelationGetRelid(table));
 	if (feeds->has_rows)
 		prepare_feed(&feeds->rows, table, keeper->base);
 	if (feeds->has_choices)
 		prepare_feed(&feeds->owners, table, keeper->choices);
+	feeds->computes = feeds->has_rows && feed_computes(&feeds->rows);
 	MemoryContextSwitchTo(old);
 	fcinfo->flinfo->fn_extra = feeds;
 	return feeds;
@@ -478,21 +487,27 @@ note_versions(const TriggerData *trigger, Feed *feed)
 		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
 }
 
-/* Note the change of a row: work of keeper_use(). */
+/* Note the change of a row: work of keeper_use().  To become the owner costs more than the rest, where no code runs. */
 static void
 note_changed_row(Keeper *keeper, void *arg)
 {
 	FunctionCallInfo fcinfo = arg;
+	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
+	bool known = feeds && feeds->keeper == keeper->number;
+	bool runs_code = !known || feeds->computes;
 	AsOwner scope;
-	RowFeeds *feeds;
 
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	feeds = row_feeds(fcinfo, keeper);
+	if (runs_code)
+		as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
+	/* Planning runs code, too. */
+	if (!known)
+		feeds = make_row_feeds(fcinfo, keeper);
 	if (feeds->has_choices)
 		note_versions((TriggerData *) fcinfo->context, &feeds->owners);
 	if (feeds->has_rows)
 		note_versions((TriggerData *) fcinfo->context, &feeds->rows);
-	as_owner_end(&scope);
+	if (runs_code)
+		as_owner_end(&scope);
 }
 
 /* Warn that a view does not follow a table any more, and note that it has missed a change. */
