@@ -238,18 +238,11 @@ COMMENT ON FUNCTION kanon.audit_columns IS
 CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'trigger', format('%s on %s', t.tgname, t.tgrelid::regclass), 'disabled', NULL::float8, 'critical',
-        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
-            CASE WHEN c.relnamespace = 'kanon'::regnamespace THEN 'ALWAYS ' END, t.tgname)
+        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE ALWAYS TRIGGER %I;', t.tgrelid::regclass, t.tgname)
     FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
-    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
-        AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
+    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R') AND c.relnamespace = 'kanon'::regnamespace
     UNION ALL
-    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'missing', NULL, 'critical',
-        'Changes of the table do not reach the stored groups. Drop the materialized view and create it again.'
-    FROM (SELECT DISTINCT t.tgrelid, substring(t.tgname FROM '^kanon_([0-9]+)_') AS id FROM pg_trigger t
-        WHERE t.tgfoid = 'kanon.keep_groups()'::regprocedure AND t.tgrelid IN (SELECT kanon.base_relations(view))) AS k,
-        unnest('{insert,update,delete,truncate}'::text[]) AS e (event)
-    WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = k.tgrelid AND t.tgname = format('kanon_%s_%s', k.id, e.event))
+    SELECT g.topic, g.subject, g.measure, NULL, g.severity, g.advice FROM kanon.audit_groups(view) AS g
     UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
         format('This event trigger deletes the definitions of dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)

@@ -57,6 +57,7 @@ enum Anum_aview
 	Anum_aview_preselect,
 	Anum_aview_keep_order,
 	Anum_aview_settings,
+	Anum_aview_stale,
 	Anum_aview_policies
 };
 
@@ -153,6 +154,7 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->preselects_hidden = strcmp(TextDatumGetCString(value), "hidden") == 0;
 	aview->keeps_order = DatumGetBool(attribute(row, desc, Anum_aview_keep_order, &isnull));
 	aview->settings = settings_read(DatumGetArrayTypePCopy(attribute(row, desc, Anum_aview_settings, &isnull)));
+	aview->stale = DatumGetBool(attribute(row, desc, Anum_aview_stale, &isnull));
 }
 
 /* Read a row of kanon.aview_column; the columns themselves are known from the source. */

@@ -57,6 +57,9 @@ typedef struct KeeperEntry
 /* The keepers of this backend, by number of the view; NULL before the first one. */
 static HTAB *keepers = NULL;
 
+/* How many keepers this backend has made. */
+static uint64 keepers_made = 0;
+
 /*
  * Take the lock of a view.  At the end of a transaction, the holder waits for nothing but the
  * locks of further views, which all transactions take in the same order.
@@ -180,6 +183,7 @@ make_keeper(int32 id)
 	AView *rows;
 
 	keeper->id = id;
+	keeper->number = ++keepers_made;
 	keeper->context = context;
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
@@ -195,7 +199,7 @@ make_keeper(int32 id)
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
 	/* Planning runs code of the view's owner, too. */
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
 	keeper->id_keys = palloc0(keeper->nids * sizeof(ScanKeyData));
@@ -275,41 +279,32 @@ keeper_get(int32 id)
 	return keeper;
 }
 
-/* Do some work with a keeper, which no invalidation replaces until the work has ended. */
+/*
+ * Do some work with a keeper, which no invalidation replaces until the work has ended.  The
+ * scope is that of the view's source: what code of the view says about rows is not for a
+ * role that may write to its tables, but not read them.
+ */
 void
 keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 {
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+
 	Assert(keeper->users >= 0);
+	source_scope_enter(&scope, keeper->aview, !aview_source_readable(keeper->aview));
 	keeper->users++;
 	PG_TRY();
 	{
 		work(keeper, arg);
 	}
-	PG_FINALLY();
-	{
-		Assert(keeper->users > 0);
-		keeper->users--;
-	}
-	PG_END_TRY();
-}
-
-/* Use a keeper in the scope of its view's source: that of the caller, who may not be allowed to read it. */
-static void
-use_in_scope(Keeper *keeper, KeeperWork work, void *arg, bool quiet)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	SourceScope scope;
-
-	source_scope_enter(&scope, keeper->aview, quiet);
-	PG_TRY();
-	{
-		keeper_use(keeper, work, arg);
-	}
 	PG_CATCH();
 	{
+		keeper->users--;
 		source_scope_pass(&scope, caller);
 	}
 	PG_END_TRY();
+	Assert(keeper->users > 0);
+	keeper->users--;
 	source_scope_leave(&scope);
 }
 
@@ -323,14 +318,12 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 {
 	Keeper *keeper;
 	AsOwner scope;
-	bool quiet;
 
 	matview_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
-	quiet = !aview_source_readable(keeper->aview);
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
-	use_in_scope(keeper, work, arg, quiet);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
+	keeper_use(keeper, work, arg);
 	as_owner_end(&scope);
 	PopActiveSnapshot();
 }

@@ -3,10 +3,11 @@
  *		The changes that a transaction has made to the tables of materialized views.
  *
  * After each statement the triggers apply the view's projection and WHERE to the
- * transition tables and keep the resulting rows; of choices they keep the columns
- * that tell to which rows they belong.  The changes go to the groups when the
- * transaction commits or is prepared; a subtransaction that is rolled back takes its
- * changes with it.  Rows beyond work_mem go to disk.
+ * transition tables, or to each row that a row trigger is called for, and keep the
+ * resulting rows; of choices they keep the columns that tell to which rows they
+ * belong.  The changes go to the groups when the transaction commits or is prepared; a
+ * subtransaction that is rolled back takes its changes with it.  Rows beyond work_mem
+ * go to disk.
  */
 #include "base/kanon.h"
 
@@ -23,6 +24,8 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "replication/logicalworker.h"
+#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -30,12 +33,15 @@
 #include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
+#include "matview/attempt.h"
 #include "matview/demand.h"
+#include "matview/follow.h"
 #include "matview/keeper.h"
 #include "matview/maintain.h"
 #include "matview/matview.h"
@@ -62,11 +68,13 @@ typedef struct Pending
 	Tuplestorestate *owners; /* rows of keeper->owner: choices that have changed; NULL: none */
 	bool removals;			 /* some row was removed or changed */
 	bool truncated;			 /* rows were removed that are not known: the view is to be compared with its source */
+	bool written;			 /* by statements that write rows; otherwise by commands that change tables */
 } Pending;
 
 static List *pending = NIL;	  /* the changes of the running transaction, in the order of time */
 static bool applying = false; /* groups are being brought up to date */
 static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
+static bool limited = false;  /* statement_timeout limits the work before the commit */
 
 /* The rows of a subtransaction are added to its parent's rows if they are no more than this. */
 #define FEW_ROWS 1000
@@ -137,16 +145,26 @@ refuse_nesting(void)
 				 errhint("Functions and operators in the view and its profile must not change anything.")));
 }
 
-/* Have a view's groups compared with its source at the end of the transaction. */
+/* Return the entry for a view that is to be compared with its source. */
+static Pending *
+compare_later(int32 id)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	Pending *entry;
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	entry = pending_for(keeper_get(id));
+	entry->truncated = true;
+	CurrentResourceOwner = owner;
+	return entry;
+}
+
+/* Have a view's groups compared with its source at the end of the transaction, as its tables have changed. */
 void
 pending_reconcile(int32 id)
 {
-	ResourceOwner owner = CurrentResourceOwner;
-
 	refuse_nesting();
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	pending_for(keeper_get(id))->truncated = true;
-	CurrentResourceOwner = owner;
+	(void) compare_later(id);
 }
 
 /* Return true if the running transaction has changed the source of a view. */
@@ -261,6 +279,18 @@ feed_owner(Feed *feed, TupleTableSlot *slot, bool present)
 	keep_values(feed->pending->owners, desc, values, nulls);
 }
 
+/* Keep a row of the table that changes, with the columns of the parent table. */
+static void
+feed_slot(Feed *feed, TupleTableSlot *slot, bool present)
+{
+	MemoryContext old;
+
+	ResetExprContext(feed->econtext);
+	old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
+	feed->feed(feed, feed->map ? execute_attr_map_slot(feed->map, slot, feed->base) : slot, present);
+	MemoryContextSwitchTo(old);
+}
+
 /* Keep the rows of a transition table. */
 static void
 feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
@@ -272,28 +302,20 @@ feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, feed->slot))
 	{
-		MemoryContext old;
-
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(feed->econtext);
-		old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
-		feed->feed(feed, feed->map ? execute_attr_map_slot(feed->map, feed->slot, feed->base) : feed->slot, present);
-		MemoryContextSwitchTo(old);
+		feed_slot(feed, feed->slot, present);
 	}
 }
 
-/* Keep the rows of a statement's transition tables, with the columns of the parent table. */
+/* Prepare the way of rows of a table, by way of its parent among the tables that the view mentions. */
 static void
-feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
+prepare_feed(Feed *feed, Relation table, Oid parent_table)
 {
-	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
-
-	feed->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	feed->econtext = CreateStandaloneExprContext();
-	if (RelationGetRelid(trigger->tg_relation) != parent_table)
+	if (RelationGetRelid(table) != parent_table)
 	{
 		Relation parent = table_open(parent_table, AccessShareLock);
-		TupleConversionMap *map = convert_tuples_by_name(desc, RelationGetDescr(parent));
+		TupleConversionMap *map = convert_tuples_by_name(RelationGetDescr(table), RelationGetDescr(parent));
 
 		feed->map = map ? map->attrMap : NULL;
 		feed->base = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(parent)), &TTSOpsVirtual);
@@ -301,12 +323,30 @@ feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 	}
 	if (feed->feed == feed_row)
 		prepare_expressions(feed);
+}
+
+/* Keep the rows of a statement's transition tables, with the columns of the parent table. */
+static void
+feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
+{
+	feed->slot = MakeSingleTupleTableSlot(RelationGetDescr(trigger->tg_relation), &TTSOpsMinimalTuple);
+	prepare_feed(feed, trigger->tg_relation, parent_table);
 	feed_rows(feed, trigger->tg_oldtable, false);
 	feed_rows(feed, trigger->tg_newtable, true);
 	ExecDropSingleTupleTableSlot(feed->slot);
 	if (feed->base)
 		ExecDropSingleTupleTableSlot(feed->base);
 	FreeExprContext(feed->econtext, true);
+}
+
+/* Keep the rows before and after the change of a row. */
+static void
+feed_versions(const TriggerData *trigger, Feed *feed)
+{
+	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		feed_slot(feed, trigger->tg_trigslot, false);
+	if (!TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
 }
 
 /* Return true if a relation is a table or below it. */
@@ -327,7 +367,7 @@ view_of_trigger(FunctionCallInfo fcinfo)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_AFTER(trigger->tg_event) ||
-		TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || trigger->tg_trigger->tgnargs != 1)
+		trigger->tg_trigger->tgnargs != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function %s.keep_groups is for the triggers of materialized anonymization views only",
@@ -335,17 +375,40 @@ view_of_trigger(FunctionCallInfo fcinfo)
 	return pg_strtoint32(trigger->tg_trigger->tgargs[0]);
 }
 
-/* Keep the rows of a statement in the scope of the view's source: see keeper_work(). */
+/* Find the entry for changes that come by a feed. */
 static void
-feed_in_scope(Feed *feed, const TriggerData *trigger, Oid table, bool quiet)
+prepare_pending(Feed *feed)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	feed->pending = pending_for(feed->keeper);
+	if (feed->feed == feed_owner && feed->pending->owners == NULL)
+		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
+	feed->pending->written = true;
+	CurrentResourceOwner = owner;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Feed the changes that a trigger has, of a row or of a statement on a table, in a scope of
+ * their own: an error in the view's expressions may quote values of rows that the writer
+ * may not read.
+ */
+static void
+feed_in_scope(const TriggerData *trigger, Feed *feed, Oid table)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	SourceScope scope;
 
-	source_scope_enter(&scope, feed->keeper->aview, quiet);
+	source_scope_enter(&scope, feed->keeper->aview, false);
 	PG_TRY();
 	{
-		feed_statement(feed, trigger, table);
+		if (TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+			feed_versions(trigger, feed);
+		else
+			feed_statement(feed, trigger, table);
 	}
 	PG_CATCH();
 	{
@@ -355,80 +418,162 @@ feed_in_scope(Feed *feed, const TriggerData *trigger, Oid table, bool quiet)
 	source_scope_leave(&scope);
 }
 
-/*
- * Note the changes of a statement.  The view's expressions run with its owner's rights and
- * its settings, as when the groups are brought up to date.
- */
+/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
 	AsOwner scope;
-	bool quiet = !aview_source_readable(feed->keeper->aview);
-	ResourceOwner owner = CurrentResourceOwner;
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	feed->pending = pending_for(feed->keeper);
-	if (feed->feed == feed_owner && feed->pending->owners == NULL)
-		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
-	CurrentResourceOwner = owner;
-	MemoryContextSwitchTo(old);
-	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	feed_in_scope(feed, trigger, table, quiet);
+	prepare_pending(feed);
+	as_owner_start(&scope, feed->keeper->aview->owner, feed->keeper->aview->settings);
+	feed_in_scope(trigger, feed, table);
 	as_owner_end(&scope);
 }
 
-/*
- * Note the changes of a statement: work of keeper_use().  One table may hold rows and choices.
- * Any role may put such a trigger on a table of its own, so that the table is checked.
- */
-static void
-note_statement(Keeper *keeper, void *arg)
+/* The ways of a changed row, which a row trigger keeps for the next rows of the same statement. */
+typedef struct RowFeeds
 {
-	const TriggerData *trigger = arg;
-	Oid relation = RelationGetRelid(trigger->tg_relation);
-	Feed rows = {.keeper = keeper, .feed = feed_row};
-	Feed owners = {.keeper = keeper, .feed = feed_owner};
-	bool has_rows = is_below(relation, keeper->base);
-	bool has_choices = is_below(relation, keeper->choices);
+	uint64 keeper; /* the number of the keeper that they were made for */
+	bool has_rows;
+	bool has_choices;
+	Feed rows;
+	Feed owners;
+} RowFeeds;
 
-	if (!has_rows && !has_choices)
+/* Find out to which tables of the view a table belongs. */
+static RowFeeds
+find_feeds(Keeper *keeper, Oid relation)
+{
+	RowFeeds feeds = {.keeper = keeper->number,
+					  .has_rows = is_below(relation, keeper->base),
+					  .has_choices = is_below(relation, keeper->choices),
+					  .rows = {.keeper = keeper, .feed = feed_row},
+					  .owners = {.keeper = keeper, .feed = feed_owner}};
+
+	/* Any role may put such a trigger on a table of its own. */
+	if (!feeds.has_rows && !feeds.has_choices)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("table \"%s\" is neither the source nor the profile table of anonymization view \"%s\"",
 						get_rel_name(relation), get_rel_name(keeper->aview->view))));
-	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
-	{
-		pending_reconcile(keeper->id);
-		return;
-	}
-	if (has_choices)
-		note_changes(trigger, &owners, keeper->choices);
-	if (has_rows)
-		note_changes(trigger, &rows, keeper->base);
+	return feeds;
 }
 
-/* kanon.keep_groups(number of the view): a trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement. */
+/* Note the changes of a statement: work of keeper_use().  One table may hold rows and choices. */
+static void
+note_statement(Keeper *keeper, void *arg)
+{
+	const TriggerData *trigger = (TriggerData *) ((FunctionCallInfo) arg)->context;
+	RowFeeds feeds = find_feeds(keeper, RelationGetRelid(trigger->tg_relation));
+
+	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+	{
+		compare_later(keeper->id)->written = true;
+		return;
+	}
+	if (feeds.has_choices)
+		note_changes(trigger, &feeds.owners, keeper->choices);
+	if (feeds.has_rows)
+		note_changes(trigger, &feeds.rows, keeper->base);
+}
+
+/* Return the feeds of a row trigger: those of the statement's last row, unless the keeper is another one. */
+static RowFeeds *
+row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
+{
+	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
+	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
+	MemoryContext old;
+
+	if (feeds && feeds->keeper == keeper->number)
+		return feeds;
+	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	feeds = palloc(sizeof(RowFeeds));
+	*feeds = find_feeds(keeper, RelationGetRelid(table));
+	if (feeds->has_rows)
+		prepare_feed(&feeds->rows, table, keeper->base);
+	if (feeds->has_choices)
+		prepare_feed(&feeds->owners, table, keeper->choices);
+	MemoryContextSwitchTo(old);
+	fcinfo->flinfo->fn_extra = feeds;
+	return feeds;
+}
+
+/* Keep the old and the new version of a changed row of a table. */
+static void
+note_versions(const TriggerData *trigger, Feed *feed, Oid table)
+{
+	prepare_pending(feed);
+	/*
+	 * A session that applies changes by statements fires the statement triggers, too.  Of two
+	 * notes of a row the last one counts, once they are sorted as changes with removals are.
+	 */
+	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
+		feed->pending->removals = true;
+	feed_in_scope(trigger, feed, table);
+}
+
+/* Note the change of a row: work of keeper_use(). */
+static void
+note_changed_row(Keeper *keeper, void *arg)
+{
+	FunctionCallInfo fcinfo = arg;
+	AsOwner scope;
+	RowFeeds *feeds;
+
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
+	feeds = row_feeds(fcinfo, keeper);
+	if (feeds->has_choices)
+		note_versions((TriggerData *) fcinfo->context, &feeds->owners, keeper->choices);
+	if (feeds->has_rows)
+		note_versions((TriggerData *) fcinfo->context, &feeds->rows, keeper->base);
+	as_owner_end(&scope);
+}
+
+/* Warn that a view does not follow a table any more, and note that it has missed a change. */
+static void
+warn_of_end(const AView *aview, const TriggerData *trigger)
+{
+	if (aview->stale && TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+		return;
+	if (!aview->stale)
+		follow_mark_stale(aview->id);
+	ereport(WARNING,
+			(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more", get_rel_name(aview->view),
+					RelationGetRelationName(trigger->tg_relation)),
+			 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
+}
+
+/* Note the changes that a trigger is called for: attempted work. */
+static void
+note_trigger(void *arg)
+{
+	FunctionCallInfo fcinfo = arg;
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Keeper *keeper = keeper_get(view_of_trigger(fcinfo));
+
+	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
+		warn_of_end(keeper->aview, trigger);
+	else
+		keeper_use(keeper, TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ? note_changed_row : note_statement, fcinfo);
+}
+
+/*
+ * kanon.keep_groups(number of the view): a trigger AFTER INSERT, UPDATE or DELETE, for each
+ * statement or each row, or AFTER TRUNCATE.
+ */
 Datum
 kanon_keep_groups(PG_FUNCTION_ARGS)
 {
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	int32 id = view_of_trigger(fcinfo);
-	Keeper *keeper;
 
 	if (!aview_exists(id))
 		return PointerGetDatum(NULL);
 	refuse_nesting();
-	keeper = keeper_get(id);
-	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
-	{
-		ereport(WARNING,
-				(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more",
-						get_rel_name(keeper->aview->view), RelationGetRelationName(trigger->tg_relation)),
-				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
-		return PointerGetDatum(NULL);
-	}
-	keeper_use(keeper, note_statement, trigger);
+	if (IsLogicalWorker())
+		attempt(id, note_trigger, fcinfo);
+	else
+		note_trigger(fcinfo);
 	return PointerGetDatum(NULL);
 }
 
@@ -615,9 +760,11 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 /* All changes of a view by a transaction. */
 typedef struct Changes
 {
+	int32 view;
 	List *entries;
 	bool removals;
 	bool truncated;
+	bool written;
 } Changes;
 
 /* Apply the changes of a view: work of keeper_work(). */
@@ -632,11 +779,22 @@ apply_changes(Keeper *keeper, void *arg)
 		apply_rows(keeper, changes->entries, changes->removals);
 }
 
-/* Apply all pending changes of a view, unless it has been dropped. */
+/* Apply the changes of a view: attempted work. */
+static void
+attempt_changes(void *arg)
+{
+	keeper_work(((Changes *) arg)->view, apply_changes, arg);
+}
+
+/*
+ * Apply all pending changes of a view, unless it has been dropped.  An error fails a transaction
+ * that has written rows: its changes would be lost.  It does not fail one that has changed
+ * tables, for a view that may be another role's, nor a worker of logical replication.
+ */
 static void
 apply_view(int32 id)
 {
-	Changes changes = {0};
+	Changes changes = {.view = id};
 	ListCell *cell;
 
 	if (!aview_exists(id))
@@ -650,8 +808,12 @@ apply_view(int32 id)
 		changes.entries = lappend(changes.entries, entry);
 		changes.removals |= entry->removals || entry->owners;
 		changes.truncated |= entry->truncated;
+		changes.written |= entry->written;
 	}
-	keeper_work(id, apply_changes, &changes);
+	if (changes.written && !IsLogicalWorker())
+		attempt_changes(&changes);
+	else
+		attempt(id, attempt_changes, &changes);
 }
 
 /* Compare numbers of views for list_sort(). */
@@ -685,6 +847,27 @@ apply_all(void)
 }
 
 /*
+ * Limit the work before the commit by statement_timeout.  PostgreSQL ends that with the last
+ * statement; so the work gets the same time once more.  (lock_timeout starts with each wait.)
+ */
+static void
+start_limit(void)
+{
+	limited = StatementTimeout > 0 && !IsLogicalWorker() && !get_timeout_active(STATEMENT_TIMEOUT);
+	if (limited)
+		enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
+}
+
+/* End the limit. */
+static void
+end_limit(void)
+{
+	if (limited)
+		disable_timeout(STATEMENT_TIMEOUT, false);
+	limited = false;
+}
+
+/*
  * Apply the pending changes before a transaction commits or is prepared; forget them at its
  * end: an XactCallback.
  */
@@ -695,7 +878,13 @@ at_transaction_end(XactEvent event, void *arg)
 		return;
 	applying = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
 	if (applying)
+	{
+		start_limit();
 		apply_all();
+		/* A timeout that is reported later would be reported of a transaction that has committed. */
+		CHECK_FOR_INTERRUPTS();
+	}
+	end_limit();
 	applying = false;
 	/* The memory and files of the entries go with the transaction. */
 	pending = NIL;
@@ -715,6 +904,7 @@ hand_over(Pending *entry, Pending *parent)
 	ExecDropSingleTupleTableSlot(slot);
 	parent->removals |= entry->removals;
 	parent->truncated |= entry->truncated;
+	parent->written |= entry->written;
 }
 
 /* Give the changes of a subtransaction to its parent; few ones join an entry of the parent. */

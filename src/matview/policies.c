@@ -86,7 +86,7 @@ present_policies(Oid view)
 	char *text;
 	AsOwner scope;
 
-	as_owner_start(&scope, kanon_owner(), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	as_kanon_start(&scope, kanon_owner());
 	/* As they are now, and not as they were when the transaction began. */
 	PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT ||

@@ -17,6 +17,7 @@
 #include "base/extension.h"
 #include "matview/policies.h"
 #include "matview/stored.h"
+#include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_groups);
 
@@ -32,7 +33,7 @@ matview_load_owned(Oid view)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("anonymization view \"%s\" is not materialized", get_rel_name(view))));
-	stored_check_rights(aview);
+	source_check_rights(aview);
 	return aview;
 }
 

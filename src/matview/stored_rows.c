@@ -12,6 +12,7 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "anonymize/row_source.h"
@@ -82,6 +83,17 @@ prepare_witness(StoredRows *rows)
 	}
 }
 
+/* Warn that the groups of a view have missed changes. */
+static void
+warn_if_stale(const AView *aview)
+{
+	if (aview->stale)
+		ereport(WARNING,
+				(errmsg("materialized anonymization view \"%s\" has missed changes of its source",
+						get_rel_name(aview->view)),
+				 errhint("Its owner has to call %s.refresh.", KANON_SCHEMA)));
+}
+
 /* Start a source of stored rows. */
 static RowSource *
 stored_rows_start(const RowRequest *request)
@@ -93,6 +105,7 @@ stored_rows_start(const RowRequest *request)
 
 	Assert(aview->materialized);
 	policies_check(aview);
+	warn_if_stale(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
