@@ -112,8 +112,8 @@ INSERT INTO stay VALUES (8, 44, 100.0), (9, 45, 500);
 SELECT * FROM groups('stays', 'dose');
 
 -- They publish NULL from level 1 on as the root, too.
-SELECT kanon.create_anonymization_view('stored', 'SELECT * FROM patient', id => '{person}', quasi_ids => '{"age": "ages"}',
-    sensitive => '{"ill": "ills"}', k => 2, materialized => true,
+SELECT kanon.create_anonymization_view('stored', 'SELECT * FROM patient', id => '{person}',
+    quasi_ids => '{"age": "ages"}', sensitive => '{"ill": "ills"}', k => 2, materialized => true,
     profile => '{"table": "wish", "key": {"person": "person"}, "sa_level": "level"}');
 SELECT * FROM groups('stored', 'ill');
 
