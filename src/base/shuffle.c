@@ -25,7 +25,11 @@
 
 #define NBUCKETS 64
 
-/* The size of a bucket beyond which it is divided, in bytes: rows are fetched from it at random. */
+/*
+ * The size of a bucket beyond which it is divided, in bytes: rows are fetched from it at random.
+ * Rows of this size stay in memory even if work_mem is less, since files for all buckets would
+ * take as much.
+ */
 #define BUCKET_SIZE (1024 * 1024)
 
 /* The least number of rows that are divided, however wide they are. */
@@ -213,13 +217,11 @@ divide_rows(Shuffle *shuffle)
 static void
 make_room(Shuffle *shuffle)
 {
-	Size most = work_mem * (Size) 1024;
-
-	if (shuffle->nrows < LEAST_ROWS)
+	if (shuffle->allocated <= BUCKET_SIZE || shuffle->nrows < LEAST_ROWS || shuffle->on_disk)
 		return;
-	if (shuffle->nbuckets == 1 && shuffle->allocated > Min(most, BUCKET_SIZE))
+	if (shuffle->nbuckets == 1)
 		divide_rows(shuffle);
-	if (shuffle->allocated <= most || shuffle->on_disk)
+	if (shuffle->allocated <= work_mem * (Size) 1024)
 		return;
 	shuffle->on_disk = true;
 	for (int i = 0; i < NBUCKETS; i++)
