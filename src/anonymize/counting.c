@@ -17,6 +17,7 @@
 
 #include "anonymize/anonymizer_private.h"
 #include "anonymize/notes.h"
+#include "base/shuffle.h"
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 #include "recode/histogram.h"
