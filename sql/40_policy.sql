@@ -36,13 +36,14 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT keep_order boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', aview_guarantee.view);
     END IF;
-    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL INTO k, l, t, match, algorithm, block_size, materialized
+    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL, a.keep_order
+        INTO k, l, t, match, algorithm, block_size, materialized, keep_order
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
