@@ -28,6 +28,9 @@
 #include "recode/recode.h"
 #include "source/layout.h"
 
+/* Notes that are fetched together. */
+#define NOTES_AHEAD 32
+
 /* The number of a row in no group; that of a cell is below it, and that of a class is 0 or more. */
 #define IN_NO_GROUP (-1)
 
@@ -42,6 +45,10 @@ struct Notes
 	bool *nulls;
 	TupleDesc desc; /* of a note */
 	Shuffle *shuffle;
+	TupleTableSlot *slot; /* holds the note last returned */
+	MinimalTuple ahead[NOTES_AHEAD];
+	int nahead;			 /* notes that were fetched */
+	int next;			 /* of these */
 	MemoryContext cells; /* of cells that were made anew; NULL: none were */
 };
 
@@ -97,6 +104,7 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 	notes->nulls = palloc0(width * sizeof(bool));
 	notes->desc = note_desc(notes, read, desc);
 	notes->shuffle = shuffle_create(notes->desc, !anonymizer->hides_order);
+	notes->slot = MakeSingleTupleTableSlot(notes->desc, &TTSOpsMinimalTuple);
 	return notes;
 }
 
@@ -180,6 +188,48 @@ recall_codes(const Notes *notes, TupleTableSlot *slot)
 		notes->anonymizer->row.codes[i] = DatumGetInt32(slot->tts_values[notes->ncolumns + 1 + i]);
 }
 
+/* Return what is likely to be the number of a note: without codes, it is the last value. */
+static inline int32
+likely_number(MinimalTuple note)
+{
+	int32 number;
+
+	memcpy(&number, (char *) note + note->t_len - sizeof(number), sizeof(number));
+	return number;
+}
+
+/*
+ * Fetch some notes, and their cells into the cache: in random order each cell would be waited
+ * for.
+ */
+static bool
+fetch_notes(Notes *notes)
+{
+	const Histogram *classes = notes->anonymizer->classes;
+
+	ExecClearTuple(notes->slot);
+	notes->nahead = shuffle_fetch(notes->shuffle, notes->ahead, NOTES_AHEAD);
+	notes->next = 0;
+	for (int i = 0; i < notes->nahead && notes->nahead > 1; i++)
+	{
+		int32 number = likely_number(notes->ahead[i]);
+
+		if (number >= 0 && number < classes->nclasses)
+			kanon_prefetch(&classes->cells[number]);
+	}
+	for (int i = 0; i < notes->nahead && notes->nahead > 1; i++)
+	{
+		int32 number = likely_number(notes->ahead[i]);
+
+		if (number >= 0 && number < classes->nclasses)
+		{
+			kanon_prefetch(classes->cells[number]);
+			kanon_prefetch((char *) classes->cells[number] + KANON_CACHE_LINE);
+		}
+	}
+	return notes->nahead > 0;
+}
+
 /* Set the next note and the cell of its row; return false after the last. */
 bool
 notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell)
@@ -187,8 +237,9 @@ notes_next(Notes *notes, TupleTableSlot **slot, Cell **cell)
 	Anonymizer *anonymizer = notes->anonymizer;
 	int number;
 
-	if (!shuffle_next(notes->shuffle, slot))
+	if (notes->next == notes->nahead && !fetch_notes(notes))
 		return false;
+	*slot = ExecStoreMinimalTuple(notes->ahead[notes->next++], notes->slot, false);
 	slot_getallattrs(*slot);
 	number = DatumGetInt32((*slot)->tts_values[notes->ncolumns]);
 	if (number < 0)
@@ -210,11 +261,13 @@ void
 notes_rewind(Notes *notes)
 {
 	shuffle_rewind(notes->shuffle);
+	notes->nahead = notes->next = 0;
 }
 
 /* Drop the notes and their files. */
 void
 notes_end(Notes *notes)
 {
+	ExecDropSingleTupleTableSlot(notes->slot);
 	shuffle_end(notes->shuffle);
 }

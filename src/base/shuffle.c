@@ -2,12 +2,11 @@
  * shuffle.c
  *		Rows in an order that says nothing: neither the source's nor that of the groups.
  *
- * Each row is thrown into one of NBUCKETS buckets at random.  Then the buckets are
- * handed out one after the other, and the rows of a bucket at random (Fisher and
- * Yates).  Every order of all rows is as likely as any other (Rao and Sandelius),
- * whether the buckets are in memory or, beyond work_mem, in files; and a bucket is
- * small enough for the processor's cache.  A bucket that is too large is divided
- * again.  As long as all rows are as few as a bucket should have, there is only one.
+ * Rows that fit into work_mem are handed out at random (Fisher and Yates).  More rows
+ * than that are thrown into NBUCKETS files at random; then the files are handed out one
+ * after the other, and the rows of a file at random.  Every order of all rows is as
+ * likely as any other (Rao and Sandelius), unlike if rows were shuffled in windows.  A
+ * file that is too large is divided again; and so are rows in memory that are very many.
  */
 #include "base/kanon.h"
 
@@ -26,14 +25,20 @@
 #define NBUCKETS 64
 
 /*
- * The size of a bucket beyond which it is divided, in bytes: rows are fetched from it at random.
- * Rows of this size stay in memory even if work_mem is less, since files for all buckets would
- * take as much.
+ * The size of a bucket in memory beyond which it is divided, in bytes.  Measured: as long as the
+ * list of its rows fits into the processor's cache, dividing costs more than fetching rows at
+ * random; far beyond that, less.
  */
-#define BUCKET_SIZE (1024 * 1024)
+#define BUCKET_SIZE (128 * 1024 * 1024)
+
+/* Rows of this size stay in memory even if work_mem is less: files for all buckets would take as much. */
+#define LEAST_SIZE (1024 * 1024)
 
 /* The least number of rows that are divided, however wide they are. */
 #define LEAST_ROWS 16
+
+/* Rows that there is room for at first in the list of a bucket. */
+#define FIRST_ROWS 16
 
 /* The sizes of chunks, in bytes; a wider row has one of its own. */
 #define SMALLEST_CHUNK 1024
@@ -41,8 +46,9 @@
 /* Of a bucket whose other rows are in a file. */
 #define WRITTEN_CHUNK 8192
 
-/* How many rows ahead of the one that is handed out are fetched into the cache. */
+/* How many rows ahead of the one that is handed out are fetched into the cache, and how many bytes of each at most. */
 #define FETCH_AHEAD 8
+#define FETCH_BYTES 512
 
 /* Rows, one behind the other, each at an address that is aligned for it. */
 typedef struct Chunk
@@ -58,10 +64,12 @@ typedef struct Bucket
 {
 	Chunk *first; /* NULL: there is none */
 	Chunk *last;
-	int64 nrows;   /* in all */
-	Size size;	   /* of all rows, in bytes */
-	Size written;  /* of the rows in the file */
-	BufFile *file; /* has the first rows; NULL: all are in chunks */
+	MinimalTuple *rows; /* in the chunks; NULL: they are being written to a file */
+	int64 room;			/* rows that there is room for */
+	int64 nrows;		/* in all */
+	Size size;			/* of all rows, in bytes */
+	Size written;		/* of the rows in the file */
+	BufFile *file;		/* has the first rows; NULL: all are in chunks */
 } Bucket;
 
 struct Shuffle
@@ -75,14 +83,14 @@ struct Shuffle
 	Bucket *buckets;
 	int nbuckets;	/* 1 or NBUCKETS */
 	int64 nrows;	/* of all buckets */
-	Size allocated; /* for chunks, in bytes */
+	Size allocated; /* for chunks and lists of rows, in bytes */
 	bool on_disk;	/* buckets are written to files */
 
 	/* The bucket that is handed out; -1: none yet. */
 	int at;
-	MinimalTuple *rows; /* its rows at random; NULL: it is divided, or none yet */
-	int64 left;			/* of them */
-	Shuffle *within;	/* the bucket, divided; NULL: it is not */
+	int64 left;		 /* of its rows in memory */
+	int width;		 /* bytes of a row to be fetched into the cache */
+	Shuffle *within; /* its rows, read from its file; NULL: they are in memory */
 };
 
 /* Create an empty shuffle of rows in the current memory context. */
@@ -120,9 +128,11 @@ add_chunk(Shuffle *shuffle, Bucket *bucket, Size size)
 {
 	Size room = shuffle->on_disk ? WRITTEN_CHUNK : Min(Max(bucket->size, SMALLEST_CHUNK), LARGEST_CHUNK);
 	Size total = Max(room, CHUNK_HEADER + size);
-	Chunk *chunk = MemoryContextAllocExtended(shuffle->memory, total, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Chunk *chunk = MemoryContextAllocHuge(shuffle->memory, total);
 
+	chunk->next = NULL;
 	chunk->room = total - CHUNK_HEADER;
+	chunk->used = 0;
 	if (bucket->last)
 		bucket->last->next = chunk;
 	else
@@ -131,10 +141,15 @@ add_chunk(Shuffle *shuffle, Bucket *bucket, Size size)
 	shuffle->allocated += total;
 }
 
-/* Free all chunks of a bucket. */
+/* Free all chunks of a bucket, and the list of their rows. */
 static void
 free_chunks(Shuffle *shuffle, Bucket *bucket)
 {
+	if (bucket->rows)
+		pfree(bucket->rows);
+	shuffle->allocated -= bucket->room * sizeof(MinimalTuple);
+	bucket->rows = NULL;
+	bucket->room = 0;
 	while (bucket->first)
 	{
 		Chunk *chunk = bucket->first;
@@ -167,7 +182,23 @@ write_bucket(Shuffle *shuffle, Bucket *bucket)
 	free_chunks(shuffle, bucket);
 }
 
-/* Return the space, all zeros, for a row of a size in a bucket. */
+/* List a row of a bucket. */
+static inline void
+list_row(Shuffle *shuffle, Bucket *bucket, MinimalTuple row)
+{
+	if (bucket->nrows == bucket->room)
+	{
+		int64 room = Max(bucket->room * 2, FIRST_ROWS);
+
+		bucket->rows = bucket->rows ? repalloc_huge(bucket->rows, room * sizeof(MinimalTuple))
+									: MemoryContextAllocHuge(shuffle->memory, room * sizeof(MinimalTuple));
+		shuffle->allocated += (room - bucket->room) * sizeof(MinimalTuple);
+		bucket->room = room;
+	}
+	bucket->rows[bucket->nrows] = row;
+}
+
+/* Return the space for a row of a size in a bucket. */
 static inline MinimalTuple
 add_to_bucket(Shuffle *shuffle, Bucket *bucket, Size size)
 {
@@ -183,6 +214,8 @@ add_to_bucket(Shuffle *shuffle, Bucket *bucket, Size size)
 		chunk = bucket->last;
 	}
 	row = (MinimalTuple) ((char *) chunk + CHUNK_HEADER + chunk->used);
+	if (!shuffle->on_disk)
+		list_row(shuffle, bucket, row);
 	chunk->used += size;
 	bucket->size += size;
 	bucket->nrows++;
@@ -206,7 +239,7 @@ divide_rows(Shuffle *shuffle)
 			MinimalTuple row = (MinimalTuple) ((char *) chunk + CHUNK_HEADER + at);
 			Size size = MAXALIGN(row->t_len);
 
-			memcpy(add_to_bucket(shuffle, &shuffle->buckets[chance_below(NBUCKETS)], size), row, row->t_len);
+			memcpy(add_to_bucket(shuffle, &shuffle->buckets[chance_below(NBUCKETS)], size), row, size);
 			at += size;
 		}
 	}
@@ -217,29 +250,35 @@ divide_rows(Shuffle *shuffle)
 static void
 make_room(Shuffle *shuffle)
 {
-	if (shuffle->allocated <= BUCKET_SIZE || shuffle->nrows < LEAST_ROWS || shuffle->on_disk)
+	Size most = Max(work_mem * (Size) 1024, LEAST_SIZE);
+
+	if (shuffle->allocated <= Min(most, BUCKET_SIZE) || shuffle->nrows < LEAST_ROWS || shuffle->on_disk)
 		return;
 	if (shuffle->nbuckets == 1)
 		divide_rows(shuffle);
-	if (shuffle->allocated <= work_mem * (Size) 1024)
+	if (shuffle->allocated <= most)
 		return;
 	shuffle->on_disk = true;
 	for (int i = 0; i < NBUCKETS; i++)
 		write_bucket(shuffle, &shuffle->buckets[i]);
 }
 
-/* Return the space, all zeros, for a row of a length. */
+/* Return the space for a row of a length, with zeros behind it, since it may be written to a file. */
 static inline MinimalTuple
 add_row(Shuffle *shuffle, Size length)
 {
+	Size size = MAXALIGN(length);
 	int bucket = 0;
+	MinimalTuple row;
 
 	Assert(shuffle->at < 0);
 	make_room(shuffle);
 	if (shuffle->nbuckets > 1)
 		bucket = chance_below(NBUCKETS);
 	shuffle->nrows++;
-	return add_to_bucket(shuffle, &shuffle->buckets[bucket], MAXALIGN(length));
+	row = add_to_bucket(shuffle, &shuffle->buckets[bucket], size);
+	memset((char *) row + size - MAXIMUM_ALIGNOF, 0, MAXIMUM_ALIGNOF);
+	return row;
 }
 
 /* Add a row that is given by its values: heap_form_minimal_tuple(), but in place. */
@@ -262,6 +301,7 @@ shuffle_add_values(Shuffle *shuffle, Datum *values, bool *nulls)
 	header = MAXALIGN(header + (has_null ? BITMAPLEN(natts) : 0));
 	size = heap_compute_data_size(shuffle->desc, values, nulls);
 	row = add_row(shuffle, header + size);
+	memset(row, 0, header + size);
 	row->t_len = header + size;
 	row->t_infomask2 = natts;
 	row->t_hoff = header + MINIMAL_TUPLE_OFFSET;
@@ -297,16 +337,18 @@ read_bytes(BufFile *file, void *to, Size size)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
 }
 
-/* Divide the rows of a bucket: add them to a shuffle of their own. */
+/* Read the rows of a bucket from its file into a shuffle of their own, which divides them again if they are too many. */
 static void
-open_large_bucket(Shuffle *shuffle, Bucket *bucket)
+read_bucket(Shuffle *shuffle, Bucket *bucket)
 {
+	MemoryContext old = MemoryContextSwitchTo(shuffle->context);
 	Shuffle *within = shuffle_create(shuffle->desc, false);
 	uint32 length;
 
+	MemoryContextSwitchTo(old);
 	within->owner = shuffle->owner;
 	shuffle->within = within;
-	if (bucket->file && BufFileSeek(bucket->file, 0, 0, SEEK_SET) != 0)
+	if (BufFileSeek(bucket->file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not rewind a temporary file")));
 	for (Size at = 0; at < bucket->written; at += MAXALIGN(length))
 	{
@@ -330,77 +372,89 @@ open_large_bucket(Shuffle *shuffle, Bucket *bucket)
 	}
 }
 
-/* List the rows of a bucket at random. */
+/* Bring the list of a bucket's rows into random order. */
 static void
-open_small_bucket(Shuffle *shuffle, Bucket *bucket)
+mix_rows(Bucket *bucket)
 {
-	int64 count = 0;
+	MinimalTuple *rows = bucket->rows;
 
-	Assert(bucket->file == NULL && bucket->nrows <= PG_UINT32_MAX);
-	shuffle->rows = palloc_extended(Max(bucket->nrows, 1) * sizeof(MinimalTuple), MCXT_ALLOC_HUGE);
-	for (Chunk *chunk = bucket->first; chunk; chunk = chunk->next)
+	Assert(bucket->nrows <= PG_UINT32_MAX);
+	for (int64 i = bucket->nrows - 1; i > 0; i--)
 	{
-		for (Size at = 0; at < chunk->used;)
-		{
-			MinimalTuple row = (MinimalTuple) ((char *) chunk + CHUNK_HEADER + at);
-			int64 place = chance_below(count + 1);
+		uint32 other = chance_below((uint32) i + 1);
+		MinimalTuple row = rows[i];
 
-			shuffle->rows[count++] = shuffle->rows[place];
-			shuffle->rows[place] = row;
-			at += MAXALIGN(row->t_len);
-		}
+		rows[i] = rows[other];
+		rows[other] = row;
 	}
-	Assert(count == bucket->nrows);
-	shuffle->left = count;
 }
 
-/* Start handing out the bucket. */
+/* Start handing out a bucket. */
 static void
-open_bucket(Shuffle *shuffle)
+open_bucket(Shuffle *shuffle, Bucket *bucket)
 {
-	MemoryContext old = MemoryContextSwitchTo(shuffle->context);
-	Bucket *bucket = &shuffle->buckets[shuffle->at];
-
-	Assert(shuffle->rows == NULL && shuffle->within == NULL && shuffle->at < shuffle->nbuckets);
-	if (bucket->file || (bucket->size > BUCKET_SIZE && bucket->nrows > LEAST_ROWS && shuffle->nbuckets > 1))
-		open_large_bucket(shuffle, bucket);
-	else
-		open_small_bucket(shuffle, bucket);
-	MemoryContextSwitchTo(old);
+	Assert(shuffle->within == NULL && shuffle->left == 0);
+	if (bucket->file)
+	{
+		read_bucket(shuffle, bucket);
+		return;
+	}
+	Assert(bucket->rows || bucket->nrows == 0);
+	mix_rows(bucket);
+	shuffle->left = bucket->nrows;
+	shuffle->width = (int) Min(bucket->size / Max(bucket->nrows, 1), FETCH_BYTES);
 }
 
-/* End handing out the bucket; it stays for a rewind. */
+/* End handing out a bucket; it stays for a rewind. */
 static void
 close_bucket(Shuffle *shuffle)
 {
 	if (shuffle->within)
 		shuffle_end(shuffle->within);
-	if (shuffle->rows)
-		pfree(shuffle->rows);
 	shuffle->within = NULL;
-	shuffle->rows = NULL;
 	shuffle->left = 0;
 }
 
-/* Hand out rows of the bucket that is listed. */
+/* Hand out rows of a bucket in memory. */
 static inline int
 take_rows(Shuffle *shuffle, MinimalTuple *rows, int most)
 {
+	MinimalTuple *listed = shuffle->at < 0 ? NULL : shuffle->buckets[shuffle->at].rows;
 	int count = (int) Min(shuffle->left, most);
 
 	for (int i = 0; i < count; i++)
 	{
-		rows[i] = shuffle->rows[--shuffle->left];
-		__builtin_prefetch(shuffle->rows[Max(shuffle->left - FETCH_AHEAD, 0)]);
+		const char *ahead = (const char *) listed[Max(shuffle->left - FETCH_AHEAD, 0)];
+
+		rows[i] = listed[--shuffle->left];
+		for (int at = 0; at <= shuffle->width; at += KANON_CACHE_LINE)
+			kanon_prefetch(ahead + at);
 	}
 	return count;
+}
+
+/* Set the next row of the store, and return 1; return 0 after the last. */
+static int
+fetch_in_order(Shuffle *shuffle, MinimalTuple *row)
+{
+	MemoryContext old = MemoryContextSwitchTo(shuffle->context);
+	bool found = tuplestore_gettupleslot(shuffle->store, true, false, shuffle->slot);
+	bool free;
+
+	MemoryContextSwitchTo(old);
+	if (found)
+		*row = ExecFetchSlotMinimalTuple(shuffle->slot, &free);
+	Assert(!found || !free);
+	return found ? 1 : 0;
 }
 
 /* Set the next rows, and return how many they are; 0 after the last row. */
 int
 shuffle_fetch(Shuffle *shuffle, MinimalTuple *rows, int most)
 {
-	Assert(shuffle->store == NULL && most >= 1);
+	Assert(most >= 1);
+	if (shuffle->store)
+		return fetch_in_order(shuffle, rows);
 	for (;;)
 	{
 		int count = shuffle->within ? shuffle_fetch(shuffle->within, rows, most) : take_rows(shuffle, rows, most);
@@ -412,7 +466,7 @@ shuffle_fetch(Shuffle *shuffle, MinimalTuple *rows, int most)
 		if (shuffle->at + 1 >= shuffle->nbuckets)
 			return 0;
 		shuffle->at++;
-		open_bucket(shuffle);
+		open_bucket(shuffle, &shuffle->buckets[shuffle->at]);
 	}
 }
 
@@ -423,17 +477,10 @@ shuffle_next(Shuffle *shuffle, TupleTableSlot **slot)
 	MinimalTuple row;
 
 	*slot = shuffle->slot;
-	if (shuffle->store)
-	{
-		MemoryContext old = MemoryContextSwitchTo(shuffle->context);
-		bool found = tuplestore_gettupleslot(shuffle->store, true, false, shuffle->slot);
-
-		MemoryContextSwitchTo(old);
-		return found;
-	}
 	if (shuffle_fetch(shuffle, &row, 1) == 0)
 		return false;
-	ExecStoreMinimalTuple(row, shuffle->slot, false);
+	if (shuffle->store == NULL)
+		ExecStoreMinimalTuple(row, shuffle->slot, false);
 	return true;
 }
 

@@ -24,7 +24,7 @@ extern void shuffle_add_values(Shuffle *shuffle, Datum *values, bool *nulls);
 extern bool shuffle_next(Shuffle *shuffle, TupleTableSlot **slot);
 /*
  * Set the next rows, at most as many as are asked for, and return how many they are; 0 after
- * the last row.  They are valid until the next call.  Not with keep_order.
+ * the last row.  They are valid until the next call.
  */
 extern int shuffle_fetch(Shuffle *shuffle, MinimalTuple *rows, int most);
 /* Return all rows once more. */
