@@ -25,6 +25,7 @@
 #include "anonymize/anonymizer_private.h"
 #include "aview/aview.h"
 #include "base/shuffle.h"
+#include "recode/histogram.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 

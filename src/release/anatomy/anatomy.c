@@ -19,6 +19,7 @@
 #include "release/common/arguments.h"
 #include "release/common/input.h"
 #include "release/common/noise.h"
+#include "release/common/unsort.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy);
 PG_FUNCTION_INFO_V1(kanon_n_dependency);
@@ -188,6 +189,7 @@ anatomy_return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
+	release_unsort(fcinfo);
 }
 
 /*
