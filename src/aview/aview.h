@@ -80,7 +80,7 @@ typedef struct AView
 	Oid view;
 	Oid owner;			   /* of the view: the role that the source is read as */
 	Query *source;		   /* to be copied before it is planned */
-	Query *rows;		   /* the same, or with a profile the subquery in it that gives the rows */
+	Query *rows;		   /* the same, or with a profile the subquery in it that gives the rows: nkeyed columns */
 	AViewProfile *profile; /* NULL: none */
 	int k;				   /* where the profile says nothing; -1: such rows are not shown */
 	int l;				   /* 0: not asked for */
@@ -89,10 +89,12 @@ typedef struct AView
 	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
 	bool keeps_order;		  /* rows come in the source's order, not shuffled */
+	bool is_sorted;			  /* ... which is that of an ORDER BY in it */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */
-	int nsource;		  /* columns of the source: the columns of the view, then columns of choices */
+	int nkeyed;			  /* the same, then columns of the profile's key that are not in the view */
+	int nsource;		  /* columns of the source: the same, then columns of choices */
 	AViewColumn *columns; /* nsource of them */
 	int nquasi;
 	int *quasi;		   /* the quasi-identifiers: numbers of columns, ascending */

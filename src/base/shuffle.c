@@ -141,24 +141,28 @@ add_chunk(Shuffle *shuffle, Bucket *bucket, Size size)
 	shuffle->allocated += total;
 }
 
-/* Free all chunks of a bucket, and the list of their rows. */
+/* Free the list of a bucket's rows. */
 static void
-free_chunks(Shuffle *shuffle, Bucket *bucket)
+free_list(Shuffle *shuffle, Bucket *bucket)
 {
 	if (bucket->rows)
 		pfree(bucket->rows);
 	shuffle->allocated -= bucket->room * sizeof(MinimalTuple);
 	bucket->rows = NULL;
 	bucket->room = 0;
-	while (bucket->first)
-	{
-		Chunk *chunk = bucket->first;
+}
 
-		bucket->first = chunk->next;
-		shuffle->allocated -= CHUNK_HEADER + chunk->room;
-		pfree(chunk);
-	}
-	bucket->last = NULL;
+/* Free the first chunk of a bucket. */
+static void
+free_chunk(Shuffle *shuffle, Bucket *bucket)
+{
+	Chunk *chunk = bucket->first;
+
+	bucket->first = chunk->next;
+	if (bucket->first == NULL)
+		bucket->last = NULL;
+	shuffle->allocated -= CHUNK_HEADER + chunk->room;
+	pfree(chunk);
 }
 
 /* Move the rows of a bucket's chunks to its file. */
@@ -176,10 +180,13 @@ write_bucket(Shuffle *shuffle, Bucket *bucket)
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(old);
 	}
-	for (Chunk *chunk = bucket->first; chunk; chunk = chunk->next)
-		BufFileWrite(bucket->file, (char *) chunk + CHUNK_HEADER, chunk->used);
+	while (bucket->first)
+	{
+		BufFileWrite(bucket->file, (char *) bucket->first + CHUNK_HEADER, bucket->first->used);
+		free_chunk(shuffle, bucket);
+	}
 	bucket->written = bucket->size;
-	free_chunks(shuffle, bucket);
+	free_list(shuffle, bucket);
 }
 
 /* List a row of a bucket. */
@@ -232,18 +239,18 @@ divide_rows(Shuffle *shuffle)
 	pfree(shuffle->buckets);
 	shuffle->buckets = MemoryContextAllocZero(shuffle->context, NBUCKETS * sizeof(Bucket));
 	shuffle->nbuckets = NBUCKETS;
-	for (Chunk *chunk = all.first; chunk; chunk = chunk->next)
+	free_list(shuffle, &all);
+	for (; all.first; free_chunk(shuffle, &all))
 	{
-		for (Size at = 0; at < chunk->used;)
+		for (Size at = 0; at < all.first->used;)
 		{
-			MinimalTuple row = (MinimalTuple) ((char *) chunk + CHUNK_HEADER + at);
+			MinimalTuple row = (MinimalTuple) ((char *) all.first + CHUNK_HEADER + at);
 			Size size = MAXALIGN(row->t_len);
 
 			memcpy(add_to_bucket(shuffle, &shuffle->buckets[chance_below(NBUCKETS)], size), row, size);
 			at += size;
 		}
 	}
-	free_chunks(shuffle, &all);
 }
 
 /* Divide the rows, or move them to files, if they have become too many. */
@@ -254,12 +261,10 @@ make_room(Shuffle *shuffle)
 
 	if (shuffle->allocated <= Min(most, BUCKET_SIZE) || shuffle->nrows < LEAST_ROWS || shuffle->on_disk)
 		return;
+	shuffle->on_disk = shuffle->allocated > most;
 	if (shuffle->nbuckets == 1)
 		divide_rows(shuffle);
-	if (shuffle->allocated <= most)
-		return;
-	shuffle->on_disk = true;
-	for (int i = 0; i < NBUCKETS; i++)
+	for (int i = 0; i < NBUCKETS && shuffle->on_disk; i++)
 		write_bucket(shuffle, &shuffle->buckets[i]);
 }
 

@@ -192,7 +192,7 @@ source_hides_order(const SourceRun *run)
 {
 	if (!run->aview->keeps_order)
 		return true;
-	return run->aview->source->sortClause == NIL && !is_in_stored_order(run->desc->plannedstmt->planTree);
+	return !run->aview->is_sorted && !is_in_stored_order(run->desc->plannedstmt->planTree);
 }
 
 /* Hand the rows out in random order if their order must not be seen. */
