@@ -3,9 +3,10 @@
 SET client_min_messages = warning;
 SELECT kanon.create_interval_dgh('years', 0, '{5, 25, 100}'), kanon.create_prefix_dgh('zips', 4);
 
--- Stored in the order of place.  The token tells in the test who is who: with l = 0 a sensitive column is published as it is.
+-- Stored in the order of place.  The token tells in the test who is who: a sensitive column is published as it is.
 CREATE TABLE person (id integer PRIMARY KEY, place integer, age integer, zip text, token integer, ward integer);
-INSERT INTO person SELECT i, i, i % 50, to_char(1000 + i * 7 % 60, 'FM0000'), i, i % 2 FROM generate_series(1, 1000) AS i;
+INSERT INTO person SELECT i, i, i % 50, to_char(1000 + i * 7 % 60, 'FM0000'), i, i % 2
+	FROM generate_series(1, 1000) AS i;
 CREATE INDEX ON person (age);
 CREATE INDEX ON person (zip, ward);
 CREATE TABLE parted (LIKE person) PARTITION BY RANGE (place);
@@ -41,7 +42,8 @@ SELECT two_views('stored', 'SELECT id, %s, token FROM person', 'k => 5, material
 SELECT two_views('tree', 'SELECT id, %s, token FROM person', 'k => 5, algorithm => ''mondrian''');
 SELECT two_views('asked', 'SELECT id, %s, token FROM person', 'k => 5, match => ''witness''');
 SELECT two_views('chosen', 'SELECT id, %s, token FROM person',
-	$$k => 5, profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}'$$);
+	$$k => 5, profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose",
+		"recipient": "recipient"}'$$);
 SELECT kanon.grant_access(current_user, 'care', 'ward');
 SET kanon.purpose = care;
 SET kanon.recipient = ward;
@@ -75,8 +77,8 @@ BEGIN
 	RETURN rows;
 END
 $$;
--- The order of a view's rows, read with a condition; it differs from that of the other view's rows, too: how many people
--- have the same row number in both?  One is expected; fewer than 25 are 'no more than chance'.
+-- The order of a view's rows, read with a condition; it differs from that of the other view's rows, too: how many
+-- people have the same row number in both?  One is expected; fewer than 25 are chance.
 CREATE FUNCTION order_of(name text, condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	a integer[] := rows_of(name || '_age', condition);
@@ -89,7 +91,8 @@ BEGIN
 END
 $$;
 CREATE TABLE source (n integer GENERATED ALWAYS AS IDENTITY, name text);
-INSERT INTO source (name) SELECT unnest('{plain,parts,sorted,joined,called,blocks,stored,tree,asked,chosen,bare}'::text[]);
+INSERT INTO source (name)
+	SELECT unnest('{plain,parts,sorted,joined,called,blocks,stored,tree,asked,chosen,bare}'::text[]);
 
 -- The whole views.
 SELECT name, order_of(name, 'true') FROM source ORDER BY n;
@@ -139,8 +142,8 @@ RESET kanon.plan;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 -- The order that the view's query asks for, however it is read.
-SELECT kanon.create_anonymization_view('kept_sorted', 'SELECT id, age, token FROM person ORDER BY zip, id', id => '{id}',
-	quasi_ids => '{"age": "years"}', sensitive => '{"token": null}', k => 5, keep_order => true);
+SELECT kanon.create_anonymization_view('kept_sorted', 'SELECT id, age, token FROM person ORDER BY zip, id',
+	id => '{id}', quasi_ids => '{"age": "years"}', sensitive => '{"token": null}', k => 5, keep_order => true);
 SELECT array_agg(token) = (SELECT array_agg(token ORDER BY zip, id) FROM person) AS "sorted" FROM kept_sorted;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW kept_word ON SELECT id, age, token FROM person WITH KEEP_ORDER
 	ANONYMIZATION_ID id ANONYMIZATION_QUASI_ID age DGH_NAME years ANONYMIZATION_SENSITIVE_ATTR token K 5 $$;
@@ -150,8 +153,8 @@ SELECT two_views('kept_blocks', 'SELECT id, %s, token FROM person', 'k => 5, blo
 SELECT tells(ARRAY(SELECT token FROM kept_blocks_age)) AS all,
 	tells(ARRAY(SELECT token FROM kept_blocks_age WHERE token BETWEEN 101 AND 200)) AS block;
 
--- The first rows are any rows: of 60 times, the first row is one of the first 10 of the table at most once or twice; 15 times
--- is less likely than 1 in 10^15.
+-- The first rows are any rows: of 60 times, the first row is one of the first 10 of the table at most once or twice;
+-- 15 times is less likely than 1 in 10^15.
 CREATE FUNCTION first_rows(name text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	token integer;
@@ -164,7 +167,8 @@ BEGIN
 	RETURN CASE WHEN early >= 15 THEN 'early rows' ELSE 'any rows' END;
 END
 $$;
-SELECT name, first_rows(name || '_age') FROM source WHERE name IN ('plain', 'sorted', 'blocks', 'bare', 'stored') ORDER BY n;
+SELECT name, first_rows(name || '_age') FROM source WHERE name IN ('plain', 'sorted', 'blocks', 'bare', 'stored')
+	ORDER BY n;
 SELECT first_rows('kept_age');
 BEGIN;
 DECLARE a CURSOR FOR SELECT token FROM plain_age;
@@ -199,17 +203,18 @@ SELECT tells(ARRAY(SELECT lower(place::int8range)::integer FROM (SELECT DISTINCT
 
 -- Rows beyond work_mem; and classes beyond it, so that they are recoded in parts.
 CREATE TABLE many (id integer, x integer, y integer, token integer, filler text);
-INSERT INTO many SELECT i, i * 7919 % 20000, i * 104729 % 20000, i, repeat('x', 100) FROM generate_series(1, 20000) AS i;
+INSERT INTO many SELECT i, i * 7919 % 20000, i * 104729 % 20000, i, repeat('x', 100)
+	FROM generate_series(1, 20000) AS i;
 ANALYZE many;
 SELECT kanon.create_interval_dgh('many', 0, '{10, 100, 1000}');
-SELECT kanon.create_anonymization_view(name, 'SELECT id, x, y, token, filler FROM many', id => '{id}', quasi_ids => quasi,
-	sensitive => '{"token": null, "filler": null}', k => 5)
+SELECT kanon.create_anonymization_view(name, 'SELECT id, x, y, token, filler FROM many', id => '{id}',
+	quasi_ids => quasi, sensitive => '{"token": null, "filler": null}', k => 5)
 FROM (VALUES ('many_rows', '{"x": "many"}'::jsonb), ('many_classes', '{"x": "many", "y": "many"}')) AS v (name, quasi);
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT view, tells(rows), cardinality(rows), (SELECT sum(token) FROM unnest(rows) AS token)
-FROM (SELECT 'rows' AS view, array_agg(token) AS rows FROM (SELECT token, filler FROM many_rows) AS r WHERE filler IS NOT NULL
-	UNION ALL SELECT 'classes', array_agg(token) FROM (SELECT token, filler FROM many_classes) AS c WHERE filler IS NOT NULL
+FROM (SELECT 'rows' AS view, array_agg(token) AS rows FROM many_rows WHERE filler IS NOT NULL
+	UNION ALL SELECT 'classes', array_agg(token) FROM many_classes WHERE filler IS NOT NULL
 	UNION ALL SELECT 'selected', array_agg(token) FROM many_rows WHERE token > 4000 AND filler IS NOT NULL) AS v;
 RESET work_mem;
 RESET hash_mem_multiplier;

@@ -12,14 +12,15 @@ SELECT kanon.grant_access(current_user, 'care', 'ward');
 SET kanon.purpose = care;
 SET kanon.recipient = ward;
 SELECT kanon.create_anonymization_view(name, 'SELECT id, age, zip, token FROM person', id => '{id}',
-	quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"token": null}', k => 5, match => match, block_size => size,
-	materialized => materialized, profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose",
+	quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"token": null}', k => 5, match => match,
+	block_size => size, materialized => materialized,
+	profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose",
 		"recipient": "recipient", "disclose": {"zip": "shows"}}')
-FROM (VALUES ('cover', 'cover', NULL::integer, false), ('witness', 'witness', NULL, false), ('blocks', 'cover', 500, false),
-	('stored', 'witness', NULL, true)) AS v (name, match, size, materialized);
+FROM (VALUES ('cover', 'cover', NULL::integer, false), ('witness', 'witness', NULL, false),
+	('blocks', 'cover', 500, false), ('stored', 'witness', NULL, true)) AS v (name, match, size, materialized);
 
--- Guess a zip that is hidden from the last one shown before it.  By chance that is right for one row in 400, or in 4 of the
--- rows of an age; of 130 rows it is right for three fifths less often than 1 time in 10^15.
+-- Guess a zip that is hidden from the last one shown before it.  By chance that is right for one row in 400, or in 4 of
+-- the rows of an age; of 130 rows it is right for three fifths less often than 1 time in 10^15.
 CREATE FUNCTION guessed(name text, condition text DEFAULT 'age < 90') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	hidden integer;
@@ -27,7 +28,8 @@ DECLARE
 BEGIN
 	EXECUTE format($q$
 		SELECT count(*), count(*) FILTER (WHERE p.zip = g.guess)
-		FROM (SELECT token, zip, (max(ARRAY[at::text, zip::text]) FILTER (WHERE zip IS NOT NULL) OVER (ORDER BY at))[2] AS guess
+		FROM (SELECT token, zip,
+				(max(ARRAY[at::text, zip::text]) FILTER (WHERE zip IS NOT NULL) OVER (ORDER BY at))[2] AS guess
 			FROM (SELECT to_char(row_number() OVER (), 'FM00000') AS at, token, zip FROM %I WHERE %s) AS numbered) AS g
 		JOIN person AS p USING (token) WHERE g.zip IS NULL$q$, name, condition) INTO hidden, guessed;
 	RETURN CASE WHEN hidden < 130 THEN 'little is hidden' WHEN guessed >= hidden * 0.6 THEN 'guessed' ELSE 'by chance' END;
