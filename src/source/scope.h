@@ -19,7 +19,8 @@
 
 typedef struct SourceScope
 {
-	int settings; /* the level of settings_leave() */
+	int settings;			  /* the level of settings_leave() */
+	PinnedSettings *declared; /* to be declared again */
 	bool quiet;
 	bool outer;				 /* the scope around this one is quiet */
 	CommandDest destination; /* of messages, to go back to */
