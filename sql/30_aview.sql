@@ -33,7 +33,6 @@ COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may no
 COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
 COMMENT ON COLUMN kanon.aview.settings IS 'the settings with which the source is read, as in pg_proc.proconfig';
 COMMENT ON COLUMN kanon.aview.policies IS 'kanon.row_policies of a materialized view when its groups were last compared with its source';
-
 COMMENT ON COLUMN kanon.aview.stale IS 'whether the stored groups are known to have missed changes, until kanon.refresh brings them in';
 
 CREATE TABLE kanon.aview_column (

@@ -97,6 +97,8 @@ CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population reg
 DECLARE
     quasi name[];
     hierarchies text[];
+    sensitives name[] := ARRAY(SELECT c."column" FROM kanon.aview_columns(view) c
+        JOIN pg_attribute a ON a.attrelid = view AND a.attname = c."column" WHERE c.role = 'sensitive' ORDER BY a.attnum);
     required integer;
     personal boolean; -- each data owner has a k
     populations bigint[];
@@ -173,12 +175,19 @@ BEGIN
     UNION ALL
     SELECT 'uncovered', r.name::text, 'values that its hierarchy does not contain', r.unknown, 'warning',
         format('These values can be shown only as they are, or as *. SELECT * FROM kanon.uncovered(%L); then add them to kanon.dgh_edge.', view::text)
-    FROM raw r WHERE r.unknown > 0;
+    FROM raw r WHERE r.unknown > 0
+    UNION ALL
+    SELECT 'diversity', s.name::text, 'different values in a group, at least', d.least,
+        CASE WHEN d.least < 2 THEN 'warning' ELSE 'ok' END,
+        CASE WHEN d.least < 2 THEN 'All people in some group have the same value, so the value of every member is revealed. ' || kanon.audit_change(view, 'l => 2') END
+    FROM unnest(sensitives) WITH ORDINALITY AS s (name, place),
+        LATERAL (SELECT min(g.diverse[s.place])::float8 AS least FROM g WHERE g.fate = 'group' OR g.fate = 'open' AND NOT personal) AS d
+    WHERE d.least IS NOT NULL AND quasi IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION kanon.audit_rows IS 'the findings of kanon.audit that come from rows';
 
--- The findings about columns without a role, and about the diversity of sensitive values within groups.
+-- The findings about columns without a role, and about the distribution of sensitive values within groups.
 CREATE FUNCTION kanon.audit_columns(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -195,6 +204,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = view AND a.attname = x."column" WHERE x.role = 'other' ORDER BY a.attnum LOOP
         finding := ROW ('undeclared', c."column", 'share of different values', NULL, 'ok', NULL);
         reason := kanon.looks_identifying(c."column", c.type);
+        SELECT NULL::bigint AS k INTO beside;
         BEGIN
             SELECT * INTO alone FROM kanon.k_anonymity(view, ARRAY[c."column"]);
             finding.value := alone.classes / nullif(alone.rows, 0)::float8;
@@ -203,7 +213,7 @@ BEGIN
                 finding.severity := 'critical';
             ELSIF quasi <> '{}' THEN
                 SELECT * INTO beside FROM kanon.k_anonymity(view, quasi || c."column"::text);
-                IF beside.k < required THEN
+                IF beside.k < greatest(required, 2) THEN
                     reason := concat_ws('; ', reason, format('together with the quasi-identifiers it leaves groups of %s', beside.k));
                 END IF;
             END IF;
@@ -216,16 +226,14 @@ BEGIN
             finding.advice := format('The column is published as it is, but %s. If others may know its values, declare it as an identifier, a quasi-identifier or sensitive, or leave it out.', reason);
         END IF;
         RETURN NEXT finding;
+        IF beside.k = 1 THEN
+            RETURN NEXT ROW ('undeclared', c."column", 'smallest group beside the quasi-identifiers', beside.k, 'critical',
+                'Together with the quasi-identifiers, the column leaves groups of 1: a reader who knows both recognizes these rows. Declare it as a quasi-identifier or sensitive, or leave it out.')::kanon.finding;
+        END IF;
     END LOOP;
 
     FOR c IN SELECT * FROM kanon.aview_columns(view) WHERE role = 'sensitive' AND quasi <> '{}' LOOP
         SELECT * INTO alone FROM kanon.k_anonymity(view, quasi, c."column");
-        finding := ROW ('diversity', c."column", 'different values in a group, at least', alone.l_distinct,
-            CASE WHEN alone.l_distinct < 2 AND alone.classes > 0 THEN 'warning' ELSE 'ok' END, NULL);
-        IF finding.severity = 'warning' THEN
-            finding.advice := 'All people in some group have the same value, so the value of every member is revealed. ' || kanon.audit_change(view, 'l => 2');
-        END IF;
-        RETURN NEXT finding;
         finding := ROW ('diversity', c."column", 'distance from the whole, at most (t)', alone.t, 'info', NULL);
         RETURN NEXT finding;
     END LOOP;

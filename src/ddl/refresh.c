@@ -62,7 +62,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	if (PG_GETARG_BOOL(1))
 		forget_groups(aview);
 	changes = matview_reconcile(aview->id);
-	policies_store(aview);
 	mark_fresh(aview->id);
+	policies_store(aview);
 	PG_RETURN_INT64(changes);
 }

@@ -280,18 +280,14 @@ keeper_get(int32 id)
 }
 
 /*
- * Do some work with a keeper, which no invalidation replaces until the work has ended.  The
- * scope is that of the view's source: what code of the view says about rows is not for a
- * role that may write to its tables, but not read them.
+ * Do some work with a keeper, which no invalidation replaces until the work has ended.
+ * After an error the keeper is made anew: want of memory may have left a value in one of
+ * its dictionaries without the values above it.
  */
 void
 keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	SourceScope scope;
-
 	Assert(keeper->users >= 0);
-	source_scope_enter(&scope, keeper->aview, !aview_source_readable(keeper->aview));
 	keeper->users++;
 	PG_TRY();
 	{
@@ -299,12 +295,32 @@ keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 	}
 	PG_CATCH();
 	{
+		keeper->stale = true;
 		keeper->users--;
-		source_scope_pass(&scope, caller);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	Assert(keeper->users > 0);
 	keeper->users--;
+}
+
+/* Use a keeper in the scope of its view's source: that of the caller, who may not be allowed to read it. */
+static void
+use_in_scope(Keeper *keeper, KeeperWork work, void *arg, bool quiet)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+
+	source_scope_enter(&scope, keeper->aview, quiet);
+	PG_TRY();
+	{
+		keeper_use(keeper, work, arg);
+	}
+	PG_CATCH();
+	{
+		source_scope_pass(&scope, caller);
+	}
+	PG_END_TRY();
 	source_scope_leave(&scope);
 }
 
@@ -318,12 +334,14 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 {
 	Keeper *keeper;
 	AsOwner scope;
+	bool quiet;
 
 	matview_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
+	quiet = !aview_source_readable(keeper->aview);
 	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
-	keeper_use(keeper, work, arg);
+	use_in_scope(keeper, work, arg, quiet);
 	as_owner_end(&scope);
 	PopActiveSnapshot();
 }

@@ -339,16 +339,6 @@ feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 	FreeExprContext(feed->econtext, true);
 }
 
-/* Keep the rows before and after the change of a row. */
-static void
-feed_versions(const TriggerData *trigger, Feed *feed)
-{
-	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
-		feed_slot(feed, trigger->tg_trigslot, false);
-	if (!TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
-		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
-}
-
 /* Return true if a relation is a table or below it. */
 static bool
 is_below(Oid relation, Oid table)
@@ -391,24 +381,34 @@ prepare_pending(Feed *feed)
 	MemoryContextSwitchTo(old);
 }
 
+/* What a trigger feeds: the rows of a statement, or one row. */
+typedef struct Feeding
+{
+	FunctionCallInfo fcinfo;
+	const TriggerData *trigger;
+	Feed *feed;	 /* of a statement */
+	Oid table;	 /* of a statement: the parent table of the feed */
+	void *feeds; /* of a row: RowFeeds */
+} Feeding;
+
 /*
- * Feed the changes that a trigger has, of a row or of a statement on a table, in a scope of
- * their own: an error in the view's expressions may quote values of rows that the writer
- * may not read.
+ * Evaluate the view's expressions for a trigger, with the view's settings and the rights
+ * of its owner, as when the groups are brought up to date.  Errors that may quote a value
+ * go to the log if the role that writes may not read the source.
  */
 static void
-feed_in_scope(const TriggerData *trigger, Feed *feed, Oid table)
+feed_in_scope(const AView *aview, void (*step)(const Feeding *feeding), const Feeding *feeding)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	bool quiet = !aview_source_readable(aview);
+	AsOwner owner;
 	SourceScope scope;
 
-	source_scope_enter(&scope, feed->keeper->aview, false);
+	as_owner_start(&owner, aview->owner, aview->settings);
+	source_scope_enter(&scope, aview, quiet);
 	PG_TRY();
 	{
-		if (TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
-			feed_versions(trigger, feed);
-		else
-			feed_statement(feed, trigger, table);
+		step(feeding);
 	}
 	PG_CATCH();
 	{
@@ -416,18 +416,24 @@ feed_in_scope(const TriggerData *trigger, Feed *feed, Oid table)
 	}
 	PG_END_TRY();
 	source_scope_leave(&scope);
+	as_owner_end(&owner);
 }
 
-/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
+/* Keep the rows of a statement's transition tables: a step of feed_in_scope(). */
+static void
+feed_statement_step(const Feeding *feeding)
+{
+	feed_statement(feeding->feed, feeding->trigger, feeding->table);
+}
+
+/* Note the changes of a statement. */
 static void
 note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 {
-	AsOwner scope;
+	Feeding feeding = {.trigger = trigger, .feed = feed, .table = table};
 
 	prepare_pending(feed);
-	as_owner_start(&scope, feed->keeper->aview->owner, feed->keeper->aview->settings);
-	feed_in_scope(trigger, feed, table);
-	as_owner_end(&scope);
+	feed_in_scope(feed->keeper->aview, feed_statement_step, &feeding);
 }
 
 /* The ways of a changed row, which a row trigger keeps for the next rows of the same statement. */
@@ -436,6 +442,8 @@ typedef struct RowFeeds
 	uint64 keeper; /* the number of the keeper that they were made for */
 	bool has_rows;
 	bool has_choices;
+	bool prepared; /* their expressions can be evaluated */
+	bool computes; /* code of the view runs for each row */
 	Feed rows;
 	Feed owners;
 } RowFeeds;
@@ -477,31 +485,50 @@ note_statement(Keeper *keeper, void *arg)
 		note_changes(trigger, &feeds.rows, keeper->base);
 }
 
-/* Return the feeds of a row trigger: those of the statement's last row, unless the keeper is another one. */
+/* Return true if a feed evaluates expressions. */
+static bool
+feed_computes(const Feed *feed)
+{
+	bool computes = feed->where != NULL;
+
+	for (int i = 0; i < feed->keeper->aview->nkeyed; i++)
+		computes = computes || feed->columns[i] != NULL;
+	return computes;
+}
+
+/* Make the feeds of a row trigger, for this row and the next ones of the same statement. */
 static RowFeeds *
-row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
+make_row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
 {
 	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
-	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	RowFeeds *feeds = palloc(sizeof(RowFeeds));
 
-	if (feeds && feeds->keeper == keeper->number)
-		return feeds;
-	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	feeds = palloc(sizeof(RowFeeds));
 	*feeds = find_feeds(keeper, RelationGetRelid(table));
-	if (feeds->has_rows)
-		prepare_feed(&feeds->rows, table, keeper->base);
-	if (feeds->has_choices)
-		prepare_feed(&feeds->owners, table, keeper->choices);
 	MemoryContextSwitchTo(old);
 	fcinfo->flinfo->fn_extra = feeds;
 	return feeds;
 }
 
-/* Keep the old and the new version of a changed row of a table. */
+/* Prepare the feeds of a row trigger, for the other rows of the statement, too. */
 static void
-note_versions(const TriggerData *trigger, Feed *feed, Oid table)
+prepare_row_feeds(FunctionCallInfo fcinfo, RowFeeds *feeds)
+{
+	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+	if (feeds->has_rows)
+		prepare_feed(&feeds->rows, table, feeds->rows.keeper->base);
+	if (feeds->has_choices)
+		prepare_feed(&feeds->owners, table, feeds->owners.keeper->choices);
+	feeds->computes = feeds->has_rows && feed_computes(&feeds->rows);
+	feeds->prepared = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* Keep the old and the new version of a changed row. */
+static void
+note_versions(const TriggerData *trigger, Feed *feed)
 {
 	prepare_pending(feed);
 	/*
@@ -510,24 +537,41 @@ note_versions(const TriggerData *trigger, Feed *feed, Oid table)
 	 */
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		feed->pending->removals = true;
-	feed_in_scope(trigger, feed, table);
+	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		feed_slot(feed, trigger->tg_trigslot, false);
+	if (!TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
 }
 
-/* Note the change of a row: work of keeper_use(). */
+/* Keep the versions of a changed row: a step of feed_in_scope(). */
+static void
+feed_row_step(const Feeding *feeding)
+{
+	RowFeeds *feeds = feeding->feeds;
+
+	if (!feeds->prepared)
+		prepare_row_feeds(feeding->fcinfo, feeds);
+	if (feeds->has_choices)
+		note_versions(feeding->trigger, &feeds->owners);
+	if (feeds->has_rows)
+		note_versions(feeding->trigger, &feeds->rows);
+}
+
+/* Note the change of a row: work of keeper_use().  To become the owner costs more than the rest, where no code runs. */
 static void
 note_changed_row(Keeper *keeper, void *arg)
 {
 	FunctionCallInfo fcinfo = arg;
-	AsOwner scope;
-	RowFeeds *feeds;
+	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
+	Feeding feeding = {.fcinfo = fcinfo, .trigger = (TriggerData *) fcinfo->context};
 
-	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
-	feeds = row_feeds(fcinfo, keeper);
-	if (feeds->has_choices)
-		note_versions((TriggerData *) fcinfo->context, &feeds->owners, keeper->choices);
-	if (feeds->has_rows)
-		note_versions((TriggerData *) fcinfo->context, &feeds->rows, keeper->base);
-	as_owner_end(&scope);
+	if (feeds == NULL || feeds->keeper != keeper->number)
+		feeds = make_row_feeds(fcinfo, keeper);
+	feeding.feeds = feeds;
+	if (feeds->prepared && !feeds->computes)
+		feed_row_step(&feeding);
+	else
+		feed_in_scope(keeper->aview, feed_row_step, &feeding);
 }
 
 /* Warn that a view does not follow a table any more, and note that it has missed a change. */

@@ -104,8 +104,8 @@ stored_rows_start(const RowRequest *request)
 	int column = -1;
 
 	Assert(aview->materialized);
-	policies_check(aview);
 	warn_if_stale(aview);
+	policies_check(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
@@ -277,12 +277,16 @@ publish_stored_sensitive(const StoredRows *rows, TupleTableSlot *slot, int colum
 	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
 	int32 code;
 
-	if (*isnull)
-		return;
-	*isnull = !rows->view->columns[column].generalized && level > 0;
+	/* As in anonymizer.c: from level 1 on, NULL is published as the root. */
 	if (!rows->view->columns[column].generalized)
+	{
+		*isnull = *isnull || level > 0;
 		return;
-	code = dictionary_climb(dictionary, dictionary_code(dictionary, *value, false), 0, level);
+	}
+	if (*isnull && level == 0)
+		return;
+	code = dictionary_climb(dictionary, dictionary_code(dictionary, *value, *isnull), 0, level);
+	*isnull = false;
 	*value = dictionary->levels[level].values[code];
 }
 
@@ -297,8 +301,10 @@ publish_stored_row(const StoredRows *rows, TupleTableSlot *slot, Datum *values, 
 		int place = rows->layout.place[column];
 
 		values[column] = slot->tts_values[place];
-		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
-		if (rows->view->columns[column].role == ROLE_SENSITIVE)
+		nulls[column] = slot->tts_isnull[place];
+		if (!consent_given(rows->view, &rows->layout, slot, column))
+			nulls[column] = true;
+		else if (rows->view->columns[column].role == ROLE_SENSITIVE)
 			publish_stored_sensitive(rows, slot, column, &values[column], &nulls[column]);
 	}
 }
