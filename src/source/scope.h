@@ -13,6 +13,7 @@
 #define KANON_SCOPE_H
 
 #include "aview/aview.h"
+#include "base/settings.h"
 
 #include "executor/instrument.h"
 #include "tcop/dest.h"
