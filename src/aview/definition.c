@@ -63,7 +63,9 @@ enum Anum_aview_column
 	Anum_aview_column_aview = 1,
 	Anum_aview_column_attnum,
 	Anum_aview_column_role,
-	Anum_aview_column_dgh
+	Anum_aview_column_dgh,
+	Anum_aview_column_lowest,
+	Anum_aview_column_highest
 };
 
 enum Anum_aview_step
@@ -170,6 +172,10 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 	column->role = strcmp(role, "id") == 0 ? ROLE_ID : (strcmp(role, "quasi") == 0 ? ROLE_QUASI : ROLE_SENSITIVE);
 	column->dgh_name = isnull ? NULL : TextDatumGetCString(dgh);
 	column->generalized = column->role == ROLE_QUASI || (column->role == ROLE_SENSITIVE && !isnull);
+	column->lowest = DatumGetInt32(attribute(row, desc, Anum_aview_column_lowest, &isnull));
+	column->lowest = isnull ? 0 : column->lowest;
+	column->highest = DatumGetInt32(attribute(row, desc, Anum_aview_column_highest, &isnull));
+	column->highest = isnull ? NO_HIGHEST : column->highest;
 }
 
 /*
@@ -379,6 +385,52 @@ complete_steps(AView *aview)
 		Assert(aview->steps[i].column >= 0 && aview->steps[i].column < aview->nquasi && aview->steps[i].level > 0);
 }
 
+/* The parts of a chain, by the levels between which columns are published. */
+typedef enum ChainPart
+{
+	PART_BELOW,	 /* steps to the lowest levels */
+	PART_WITHIN, /* steps on to the highest ones */
+	PART_ABOVE	 /* steps to the roots */
+} ChainPart;
+
+/* Return the part of the chain that a step belongs to. */
+static ChainPart
+part_of_step(const AView *aview, RecodeStep step)
+{
+	const AViewColumn *column = &aview->columns[aview->quasi[step.column]];
+
+	if (step.level <= column->lowest)
+		return PART_BELOW;
+	return step.level <= column->highest ? PART_WITHIN : PART_ABOVE;
+}
+
+/*
+ * Put the steps to the lowest levels first and the steps beyond the highest ones last, and
+ * set the steps between which rows are published.  Within a part, steps keep their order,
+ * that of the columns with the most values: they would come in it by themselves.
+ */
+static void
+limit_steps(AView *aview)
+{
+	RecodeStep *steps = palloc(Max(aview->nsteps, 1) * sizeof(RecodeStep));
+	int count = 0;
+
+	for (ChainPart part = PART_BELOW; part <= PART_ABOVE; part++)
+	{
+		for (int i = 0; i < aview->nsteps; i++)
+		{
+			if (part_of_step(aview, aview->steps[i]) == part)
+				steps[count++] = aview->steps[i];
+		}
+		if (part == PART_BELOW)
+			aview->first_step = count;
+		else if (part == PART_WITHIN)
+			aview->last_step = count;
+	}
+	Assert(count == aview->nsteps && aview->first_step <= aview->last_step);
+	aview->steps = steps;
+}
+
 /* Read a definition: see definition.h. */
 AView *
 aview_read(int32 id)
@@ -404,6 +456,7 @@ aview_read(int32 id)
 		read_definition_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id),
 							 read_step, aview);
 		complete_steps(aview);
+		limit_steps(aview);
 	}
 	Assert(aview->id == id && aview->rows && aview->nquasi <= aview->ncolumns);
 	MemoryContextSwitchTo(old);

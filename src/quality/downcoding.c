@@ -328,14 +328,14 @@ find_candidates(Attack *attack, int cell, int column, ValueRange range, bool *ca
 	return left;
 }
 
-/* Return true if an unpublished cell of a step has fewer than k rows, and the attacker sees how many rows a cell has. */
+/* Return true if each cell of a step has fewer than k rows that are not published by then. */
 static bool
 limits_rows(const Attack *attack, int step)
 {
 	const Recoder *recoder = attack->recoder;
 
 	return recoder->tree == NULL && recoder->count_rows && !recoder->personal && recoder->l == 0 && recoder->t == 0 &&
-		   step >= 0;
+		   step >= recoder->first_step && step <= recoder->last_step;
 }
 
 /*
