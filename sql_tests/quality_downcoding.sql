@@ -14,66 +14,64 @@ SELECT * FROM kanon.downcoding('by_age');
 \i :dir/data/random.sql
 SELECT kanon.create_interval_dgh('threes', 0, '{3,9}');
 SELECT kanon.create_dgh('letters');
-INSERT INTO kanon.dgh_edge VALUES ('letters', 'vowel', '*'), ('letters', 'plosive', '*'), ('letters', 'soft', 'plosive'),
-    ('letters', 'hard', 'plosive'), ('letters', 'a', 'vowel'), ('letters', 'e', 'vowel'), ('letters', 'i', 'vowel'),
-    ('letters', 'b', 'soft'), ('letters', 'd', 'soft'), ('letters', 'p', 'hard'), ('letters', 't', 'hard');
+INSERT INTO kanon.dgh_edge SELECT 'letters', edge[1], edge[2] FROM (SELECT string_to_array(unnest(
+    '{a-vowel,e-vowel,i-vowel,b-soft,d-soft,p-hard,t-hard,soft-plosive,hard-plosive,vowel-*,plosive-*}'::text[]), '-')
+    AS edge) e;
 CREATE TABLE rows (id int PRIMARY KEY, c1 int, c2 text, c3 text);
 CREATE TABLE way (col int, zero text, level int, label text); -- each value a column may have, on each level
-CREATE TABLE universe (v text[]);
 CREATE TABLE shown (id int, step int, label text[], candidates int, inside int, left_ int[], whole_ int[], counted int);
 CREATE TABLE labels (step int, v text[], label text[]);
+CREATE INDEX ON labels (step, v);
 CREATE FUNCTION below(n int) RETURNS int LANGUAGE sql AS $$ SELECT floor(n * next_random())::int $$;
 
-CREATE FUNCTION label_of(v text[], levels int[]) RETURNS text[] LANGUAGE sql STABLE AS $$
-    SELECT array_agg((SELECT label FROM way WHERE col = c AND zero = v[c] AND level = levels[c]) ORDER BY c)
-    FROM generate_series(1, 3) c
-$$;
 CREATE FUNCTION fill_way() RETURNS void LANGUAGE sql AS $$
     DELETE FROM way;
     INSERT INTO way SELECT 1, a::text, l, kanon.generalize('threes', a::text, l)::text FROM
         (SELECT DISTINCT 9 * (c1 / 9) + i AS a FROM rows, generate_series(0, 8) i WHERE c1 IS NOT NULL) x,
         generate_series(0, 3) l;
     INSERT INTO way SELECT 2, b, l, kanon.generalize('letters', b, l)::text FROM
-        (SELECT child::text AS b FROM kanon.dgh_edge e WHERE dgh = 'letters' AND NOT EXISTS (SELECT FROM kanon.dgh_edge f
-            WHERE f.dgh = 'letters' AND f.parent = e.child) UNION SELECT c2 FROM rows WHERE c2 IS NOT NULL) x,
+        (SELECT unnest('{a,e,i,b,d,p,t}'::text[]) AS b UNION SELECT c2 FROM rows WHERE c2 IS NOT NULL) x,
         generate_series(0, 3) l;
     INSERT INTO way SELECT DISTINCT 3, c3, l, CASE l WHEN 0 THEN c3 ELSE '*' END FROM rows, generate_series(0, 1) l
         WHERE c3 IS NOT NULL;
     INSERT INTO way SELECT col, 'null', l, CASE l WHEN 0 THEN 'null' ELSE '*' END FROM (
         SELECT 1 FROM rows HAVING bool_or(c1 IS NULL) UNION ALL SELECT 2 FROM rows HAVING bool_or(c2 IS NULL)
         UNION ALL SELECT 3 FROM rows HAVING bool_or(c3 IS NULL)) n (col), generate_series(0, 3) l;
-    DELETE FROM universe;
-    INSERT INTO universe SELECT ARRAY[x.zero, y.zero, z.zero] FROM way x, way y, way z
-        WHERE (x.col, x.level, y.col, y.level, z.col, z.level) = (1, 0, 2, 0, 3, 0);
+    ANALYZE way;
 $$;
 
 -- Rows climb as the definition says; then the candidates of each published label are counted one by one.
-CREATE FUNCTION attack(k int) RETURNS void LANGUAGE plpgsql AS $$
+-- Of a view with levels, first is the first step that publishes rows.
+CREATE FUNCTION attack(k int, first int, limited bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     levels int[] := '{0,0,0}';
     s record;
     raised int[]; -- the column that each step raises, if from single values
 BEGIN
     DELETE FROM shown;
-    DELETE FROM labels;
+    TRUNCATE labels;
     FOR s IN SELECT 0 AS step, NULL AS col UNION ALL
         SELECT step, right("column", 1)::int FROM kanon.generalization_sequence('view') ORDER BY step LOOP
         IF s.col IS NOT NULL THEN
             levels[s.col] := levels[s.col] + 1;
-            raised[s.step] := CASE WHEN levels[s.col] = 1 THEN s.col END;
+            raised[s.step] := CASE WHEN levels[s.col] = 1 AND s.step > first THEN s.col END;
         END IF;
-        INSERT INTO labels SELECT s.step, v, label_of(v, levels) FROM universe;
+        INSERT INTO labels SELECT s.step, ARRAY[x.zero, y.zero, z.zero], ARRAY[x.label, y.label, z.label]
+            FROM way x, way y, way z WHERE (x.col, y.col, z.col) = (1, 2, 3)
+                AND (x.level, y.level, z.level) = (levels[1], levels[2], levels[3]);
         INSERT INTO shown (id, step, label)
             SELECT id, s.step, label FROM (
                 SELECT r.id, l.label, count(*) OVER (PARTITION BY l.label) AS people FROM rows r
                 JOIN labels l ON l.step = s.step AND l.v = ARRAY[coalesce(c1::text, 'null'), coalesce(c2, 'null'),
                     coalesce(c3, 'null')]
-                WHERE NOT EXISTS (SELECT FROM shown x WHERE x.id = r.id)) w WHERE people >= attack.k;
+                WHERE NOT EXISTS (SELECT FROM shown x WHERE x.id = r.id)) w
+            WHERE people >= attack.k AND s.step >= first;
     END LOOP;
     -- Suppressed rows are at a step of their own, where one cell has everything.
-    INSERT INTO labels SELECT 1000, v, '{*}' FROM universe;
+    INSERT INTO labels SELECT 1000, v, '{*}' FROM labels WHERE step = 0;
     INSERT INTO shown (id, step, label) SELECT id, 1000, '{*}' FROM rows r
         WHERE NOT EXISTS (SELECT FROM shown x WHERE x.id = r.id);
+    ANALYZE labels, shown;
     -- Combinations that are shown as such in a group of an earlier step are none of a later one.
     CREATE TEMP TABLE candidate ON COMMIT DROP AS
         SELECT l.step, l.label, l.v, NOT EXISTS (SELECT FROM labels e JOIN (SELECT DISTINCT step, label FROM shown) p
@@ -86,7 +84,7 @@ BEGIN
             ARRAY[count(DISTINCT v[1]), count(DISTINCT v[2]), count(DISTINCT v[3])] AS whole_
         FROM candidate GROUP BY 1, 2) c WHERE (c.step, c.label) = (w.step, w.label);
     -- If as many rows have been left over as there can be, k - 1 of each candidate, then that many have each.
-    raised[1000] := raised[array_upper(raised, 1)];
+    raised[1000] := CASE WHEN NOT limited THEN raised[array_upper(raised, 1)] END;
     UPDATE shown w SET counted = raised[w.step] FROM (SELECT step, label, count(*) AS rows FROM shown GROUP BY 1, 2) c
         WHERE (c.step, c.label) = (w.step, w.label) AND whole_[raised[w.step]] > 1
             AND c.rows = left_[raised[w.step]] * (k - 1);
@@ -111,10 +109,11 @@ $$;
 CREATE FUNCTION narrowed(s shown, c int) RETURNS bool LANGUAGE sql IMMUTABLE AS $$
     SELECT s.left_[c] < s.whole_[c] OR coalesce(s.counted = c, false)
 $$;
-CREATE TABLE outcome (fate text, per text, rows bigint, narrowed bigint, certain bigint, wrong bool);
+CREATE TABLE outcome (levels jsonb, fate text, per text, rows bigint, narrowed bigint, certain bigint, wrong bool);
 DO $$
 DECLARE
     k int;
+    levels jsonb;
 BEGIN
     PERFORM seed_random(7);
     FOR try IN 1 .. 30 LOOP
@@ -123,17 +122,20 @@ BEGIN
             (string_to_array('a e i b d p t t p d odd', ' '))[1 + below(8 + try % 4)],
             CASE WHEN below(9) > 0 OR try % 3 > 0 THEN chr(117 + below(2)) END FROM generate_series(1, 4 * try) i;
         k := 2 + try % 3;
+        levels := CASE try % 4 WHEN 0 THEN '{"c1": [1, 2], "c2": [0, 2]}' WHEN 1 THEN '{"c1": [1, 1], "c2": [1, 1], "c3": [0, 0]}'
+            ELSE '{}' END;
         PERFORM fill_way();
         PERFORM kanon.create_anonymization_view('view', 'SELECT id, c1, c2, c3 FROM rows', id => '{id}',
-            quasi_ids => '{"c1": "threes", "c2": "letters", "c3": null}', k => k);
-        PERFORM attack(k);
+            quasi_ids => '{"c1": "threes", "c2": "letters", "c3": null}', k => k, levels => levels);
+        PERFORM attack(k, CASE try % 4 WHEN 0 THEN 1 WHEN 1 THEN 2 ELSE 0 END, levels <> '{}');
         INSERT INTO outcome
-            SELECT coalesce(b.fate, d.fate), CASE WHEN coalesce(b."column", d."column") IS NULL THEN 'row' ELSE 'column' END,
-                d.rows, d.narrowed, d.certain,
+            SELECT levels, coalesce(b.fate, d.fate), CASE WHEN coalesce(b."column", d."column") IS NULL THEN 'row' ELSE 'column'
+                END, d.rows, d.narrowed, d.certain,
                 ROW (d.rows, d.narrowed, d.certain) IS DISTINCT FROM ROW (b.rows, b.narrowed, b.certain)
                     OR abs(d.candidates - b.candidates) > 1e-9 OR abs(d.share - d.narrowed / d.rows::float8) > 1e-9
             FROM kanon.downcoding('view') d
-            FULL JOIN (SELECT CASE step WHEN 1000 THEN 'suppressed' ELSE 'group' END AS fate, NULL AS "column", count(*) AS rows,
+            FULL JOIN (SELECT CASE step WHEN 1000 THEN 'suppressed' ELSE 'group' END AS fate, NULL AS "column",
+                    count(*) AS rows,
                     count(*) FILTER (WHERE narrowed(s, 1) OR narrowed(s, 2) OR narrowed(s, 3)) AS narrowed,
                     count(*) FILTER (WHERE certain(s, 1) OR certain(s, 2) OR certain(s, 3)) AS certain,
                     avg(candidates::float8 / inside) AS candidates
@@ -148,6 +150,6 @@ BEGIN
     END LOOP;
 END
 $$;
-SELECT fate, per, count(*) AS tried, sum(rows) AS rows, sum(narrowed) AS narrowed, sum(certain) AS certain,
+SELECT levels, fate, per, count(*) AS tried, sum(rows) AS rows, sum(narrowed) AS narrowed, sum(certain) AS certain,
     count(*) FILTER (WHERE wrong IS NOT FALSE) AS wrong
-FROM outcome GROUP BY fate, per ORDER BY fate, per;
+FROM outcome GROUP BY levels, fate, per ORDER BY levels, fate, per;
