@@ -17,7 +17,7 @@ CREATE FUNCTION kanon.level_suppression(rel regclass, expressions text[], k inte
 DECLARE
     share float8;
 BEGIN
-    EXECUTE format('SELECT coalesce(sum(n) FILTER (WHERE n < $1) / sum(n), 0) FROM (SELECT count(*) AS n FROM %s GROUP BY %s) AS cells',
+    EXECUTE format('SELECT coalesce(sum(n) FILTER (WHERE n < $1) / sum(n), 0) FROM (SELECT count(*) AS n FROM %s GROUP BY ARRAY[%s]) AS cells',
         rel, array_to_string(expressions, ', ')) INTO share USING k;
     RETURN share;
 END

@@ -160,7 +160,7 @@ read_levels(List *requests, Jsonb *levels)
 		if (token == WJB_KEY)
 			column = find_quasi(requests, pnstrdup(value.val.string.val, value.val.string.len));
 		else if (token == WJB_VALUE && !read_level_range(&value, column))
-			request_bad_argument(psprintf("the levels of \"%s\"", column->name), jsonb_text(&value),
+			request_bad_argument(psprintf("the range of levels of \"%s\"", column->name), jsonb_text(&value),
 								 "the lowest and the highest level, such as [1, 3]");
 	}
 }

@@ -22,6 +22,7 @@
 
 #include "quality/quality.h"
 
+#include "catalog/pg_collation.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -34,11 +35,11 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "base/as_owner.h"
-#include "base/extension.h"
 #include "base/interner.h"
 #include "base/progress.h"
 #include "hierarchy/generalized.h"
 #include "quality/vocabulary.h"
+#include "recode/dictionary.h"
 #include "recode/recode.h"
 
 PG_FUNCTION_INFO_V1(kanon_downcoding);
@@ -63,12 +64,12 @@ typedef struct SeenCell
 typedef struct Learned
 {
 	int64 rows;
-	int64 narrowed;	  /* rows with fewer candidates than the published value has */
-	int64 certain;	  /* rows of which the value, or all values of the group, are known */
-	double left;	  /* the sum over rows of the share of candidates that is left */
-	int32 fewest;	  /* candidates in the example */
-	int32 of;		  /* values that the example's published value stands for */
-	char *example;	  /* NULL: none */
+	int64 narrowed; /* rows with fewer candidates than the published value has */
+	int64 certain;	/* rows of which the value, or all values of the group, are known */
+	double left;	/* the sum over rows of the share of candidates that is left */
+	int32 fewest;	/* candidates in the example */
+	int32 of;		/* values that the example's published value stands for */
+	char *example;	/* NULL: none */
 } Learned;
 
 /* Rows in a group, and suppressed ones. */
@@ -272,7 +273,7 @@ inner_volume(const Attack *attack, int outer, int inner, int but)
 
 /* Return true if a cell has all values of the cell around it, in all columns but one. */
 static bool
-is_whole(const Attack *attack, int outer, int inner, int but)
+covers_others(const Attack *attack, int outer, int inner, int but)
 {
 	for (int i = 0; i < attack->recoder->ncolumns; i++)
 	{
@@ -292,7 +293,7 @@ cover_values(Attack *attack, int cell, int column)
 	{
 		ValueRange range = cell_range(attack, inner, column);
 		double volume = inner_volume(attack, cell, inner, column);
-		bool whole = is_whole(attack, cell, inner, column);
+		bool whole = covers_others(attack, cell, inner, column);
 
 		if (range_size(range) == 0)
 			continue;
@@ -355,11 +356,20 @@ counts_are_known(const Attack *attack, int number, int column, int32 left)
 		   attack->columns[column]->exact && cell->rows == (int64) left * (recoder->k - 1);
 }
 
-/* Compare values by their order, for qsort(). */
+/* Compare candidates as ORDER BY does, for qsort(). */
 static int
-compare_examples(const void *left, const void *right)
+compare_candidates(const void *left, const void *right)
 {
-	return order_compare(left, right);
+	Datum a = *(const Datum *) left;
+	Datum b = *(const Datum *) right;
+	GenView view_a;
+	GenView view_b;
+
+	if (DatumGetPointer(a) == NULL || DatumGetPointer(b) == NULL)
+		return (DatumGetPointer(a) == NULL) - (DatumGetPointer(b) == NULL);
+	gen_view(a, &view_a);
+	gen_view(b, &view_b);
+	return gen_identity_cmp(&view_a, &view_b, C_COLLATION_OID);
 }
 
 /* Append a value of a column to a text. */
@@ -387,7 +397,7 @@ example_text(const Attack *attack, int number, int column, const Narrowing *narr
 	const SeenCell *cell = &attack->cells[number];
 	const Vocabulary *vocabulary = attack->columns[column];
 	CellValue published = {.value = dictionary_root(vocabulary->dictionary)};
-	OrderedValue *values = palloc_extended(Max(narrowing->left, 1) * sizeof(OrderedValue), MCXT_ALLOC_HUGE);
+	Datum *values = palloc_extended(Max(narrowing->left, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
 	StringInfoData text;
 	int count = 0;
 
@@ -399,15 +409,14 @@ example_text(const Attack *attack, int number, int column, const Narrowing *narr
 	for (int32 i = 0; i < range_size(narrowing->range); i++)
 	{
 		if (candidates[i])
-			order_value(vocabulary->dictionary, vocabulary_value(vocabulary, narrowing->range.lo + i),
-						&values[count++]);
+			values[count++] = vocabulary_value(vocabulary, narrowing->range.lo + i);
 	}
 	Assert(count == narrowing->left);
-	qsort(values, count, sizeof(OrderedValue), compare_examples);
+	qsort(values, count, sizeof(Datum), compare_candidates);
 	for (int i = 0; i < Min(count, EXAMPLE_VALUES); i++)
 	{
 		appendStringInfoString(&text, i > 0 ? ", " : "");
-		append_value(&text, values[i].value);
+		append_value(&text, values[i]);
 	}
 	if (count > EXAMPLE_VALUES)
 		appendStringInfo(&text, ", ... (%d of %d)", count, range_size(narrowing->range));

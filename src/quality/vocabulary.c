@@ -17,13 +17,16 @@
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 #include "recode/celltree.h"
+#include "recode/dictionary.h"
+#include "recode/order.h"
+#include "recode/recode.h"
 
 /* The most values that are listed for a column; beyond that, intervals stand for them. */
 #define LONGEST_LIST 100000
 
 /* Add a value, which is in the dictionary's work space, to the dictionary, and return its code; free the work space. */
 static int32
-add_value(Dictionary *dictionary, Datum value)
+vocabulary_add(Dictionary *dictionary, Datum value)
 {
 	int32 code = dictionary_add(dictionary, value);
 
@@ -43,7 +46,7 @@ list_leaves(Dictionary *dictionary)
 		Datum leaf = tree_value(dgh, dgh->tree->leaf[i]);
 
 		MemoryContextSwitchTo(old);
-		(void) add_value(dictionary, leaf);
+		(void) vocabulary_add(dictionary, leaf);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -60,7 +63,7 @@ list_whole(Dictionary *dictionary, GenKind kind, double lo, double hi, int *room
 		Datum point = gen_whole_interval(kind, GEN_POINT, number, number);
 
 		MemoryContextSwitchTo(old);
-		(void) add_value(dictionary, point);
+		(void) vocabulary_add(dictionary, point);
 		(*room)--;
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -96,7 +99,7 @@ list_intervals(Dictionary *dictionary, int unit, const GenView *around, int *roo
 		int32 code;
 
 		MemoryContextSwitchTo(old);
-		code = dictionary_climb(dictionary, add_value(dictionary, point), 0, unit);
+		code = dictionary_climb(dictionary, vocabulary_add(dictionary, point), 0, unit);
 		gen_view(dictionary->levels[unit].values[code], &at);
 		upper = true;
 		CHECK_FOR_INTERRUPTS();
@@ -108,7 +111,7 @@ list_intervals(Dictionary *dictionary, int unit, const GenView *around, int *roo
 
 /* Return true if the column's numbers are whole; days are. */
 static bool
-is_whole(const Dictionary *dictionary, const GenView *view)
+vocabulary_is_whole(const Dictionary *dictionary, const GenView *view)
 {
 	return view->kind == GEN_DATE || typekind_of_base(dictionary->type) == TYPEKIND_INTEGER;
 }
@@ -135,7 +138,7 @@ list_below_tops(Dictionary *dictionary, int unit)
 			return false;
 		if (unit > 0 && !list_intervals(dictionary, unit, &view, &room))
 			return false;
-		if (unit == 0 && (!is_whole(dictionary, &view) ||
+		if (unit == 0 && (!vocabulary_is_whole(dictionary, &view) ||
 						  !list_whole(dictionary, view.kind == GEN_DATE ? GEN_DATE : GEN_INT,
 									  gen_double_bound(&view, false), gen_double_bound(&view, true), &room)))
 			return false;
