@@ -155,7 +155,7 @@ CREATE FUNCTION kanon.create_anonymization_view(
     k integer DEFAULT NULL, l integer DEFAULT NULL, t float8 DEFAULT NULL, profile jsonb DEFAULT NULL,
     algorithm text DEFAULT 'datafly', match text DEFAULT 'cover', materialized boolean DEFAULT false,
     block_size integer DEFAULT NULL, preselect text DEFAULT 'published', keep_order boolean DEFAULT false,
-    session_settings text[] DEFAULT '{}', levels jsonb DEFAULT '{}') RETURNS regclass
+    session_settings text[] DEFAULT '{}', other text[] DEFAULT '{}', levels jsonb DEFAULT '{}') RETURNS regclass
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_create_anonymization_view';
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';

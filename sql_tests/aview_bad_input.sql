@@ -57,7 +57,7 @@ SELECT kanon.drop_dgh('bad_input_days');
 SELECT try_view($$'v', 'SELECT ARRAY[age] AS ages FROM person', quasi_ids => '{"ages": null}', k => 2$$);
 SELECT try_view($$'v', 'SELECT person AS whole FROM person', quasi_ids => '{"whole": null}', k => 2$$);
 SELECT try_view($$'v', 'SELECT ROW(age) AS whole FROM person', quasi_ids => '{"whole": null}', k => 2$$);
-SELECT try_view($$'v', 'SELECT ROW(age) AS whole FROM person', k => 2$$);
+SELECT try_view($$'v', 'SELECT ROW(age) AS whole FROM person', k => 2, other => '{*}'$$);
 
 -- Guarantees.
 SELECT try_view($$'v', 'SELECT * FROM person'$$);
@@ -81,20 +81,20 @@ SELECT try_view($$'v', 'SELECT * FROM person', materialized => true, k => 2$$);
 SELECT try_view($$NULL, 'SELECT 1', k => 2$$);
 SELECT try_view($$'v', NULL, k => 2$$);
 SELECT try_view($$'my view', 'SELECT 1 AS a', k => 2$$);
-SELECT try_view($$'nowhere.v', 'SELECT 1 AS a', k => 2$$);
-SELECT try_view($$'people', 'SELECT 1 AS a', k => 2$$);
+SELECT try_view($$'nowhere.v', 'SELECT 1 AS a', k => 2, other => '{*}'$$);
+SELECT try_view($$'people', 'SELECT 1 AS a', k => 2, other => '{*}'$$);
 SELECT try_view($$'v', 'SELECT * FROM nobody', k => 2$$);
 SELECT try_view($$'v', 'DELETE FROM person', k => 2$$);
 SELECT try_view($$'v', 'SELECT 1 AS a; DROP TABLE person', k => 2$$);
 SELECT try_view($$'v', 'SELECT 1 AS a) OR (true', k => 2$$);
 SELECT try_view($$'v', 'SELECT * INTO copy FROM person', k => 2$$);
-SELECT try_view($$'v', 'WITH gone AS (DELETE FROM person RETURNING *) SELECT * FROM gone', k => 2$$);
+SELECT try_view($$'v', 'WITH gone AS (DELETE FROM person RETURNING *) SELECT * FROM gone', k => 2, other => '{*}'$$);
 SELECT try_view($$'v', 'SELECT $1 AS a', k => 2$$);
 SELECT try_view($$'v', '', k => 2$$);
 
 -- Not an error: there are only four diseases and plague.
 SELECT kanon.create_anonymization_view('warned', 'SELECT * FROM person', sensitive => '{"disease": null}', k => 2,
-	l => 7);
+	l => 7, other => '{*}');
 SELECT count(*), count(disease) FROM warned;
 SELECT kanon.drop_anonymization_view('warned');
 

@@ -10,11 +10,12 @@ ANALYZE person (ward, zip);
 SELECT kanon.create_interval_dgh('tens', 0, '{10, 50}');
 SELECT kanon.create_prefix_dgh('zips', 5);
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3,
+	other => '{ward}');
 SELECT kanon.create_anonymization_view('blocks', 'SELECT * FROM person',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 50000);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 50000, other => '{disease, ward}');
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person WHERE random() >= 0',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, other => '{disease, ward}');
 -- The sources of the next three stop at one row, for a lock that this session holds.
 SELECT pg_advisory_lock(25000) \g /dev/null
 CREATE FUNCTION stop_at(id integer) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
@@ -26,12 +27,13 @@ BEGIN
 END
 $$;
 SELECT kanon.create_anonymization_view('people_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id)',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3,
+	other => '{ward}');
 SELECT kanon.create_anonymization_view('blocks_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id)',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 25000);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 25000, other => '{disease, ward}');
 SELECT kanon.create_anonymization_view('kept_stopped',
 	'SELECT * FROM person WHERE id <= 50000 AND stop_at(id) AND random() >= 0',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50);
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, other => '{disease, ward}');
 
 -- Memory contexts of the extension in this session, except its caches, and its files on disk.
 CREATE VIEW left_behind AS

@@ -6,7 +6,7 @@ INSERT INTO person SELECT i, 20 + i, i % 4, 'job ' || i % 2 FROM generate_series
 SELECT kanon.create_interval_dgh('ages', 0, '{5,10}');
 SELECT kanon.create_interval_dgh('cities', 0, '{2}');
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}',
-    quasi_ids => '{"age": "ages", "city": "cities"}', k => 2);
+    quasi_ids => '{"age": "ages", "city": "cities"}', k => 2, other => '{*}');
 -- What the view publishes: its values of both quasi-identifiers, and how many names there are; by a plan that stays.
 CREATE FUNCTION seen(OUT seen text) LANGUAGE plpgsql AS $$
 BEGIN
@@ -138,7 +138,8 @@ INSERT INTO choice SELECT i, p, 'ward', CASE p WHEN 'care' THEN 0 ELSE 2 END FRO
     unnest('{care,study}'::text[]) AS p;
 SELECT kanon.create_anonymization_view('persons', 'SELECT * FROM person', id => '{id}',
     quasi_ids => '{"age": "years", "city": "cities"}',
-    profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}');
+    profile => '{"table": "choice", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}',
+    other => '{job}');
 SELECT kanon.grant_access('public', p, 'ward') FROM unnest('{care,study}'::text[]) AS p;
 PREPARE names AS SELECT count(id) FROM persons;
 SET kanon.recipient = 'ward';
@@ -163,7 +164,7 @@ EXECUTE names;
 DROP VIEW people, persons;
 EXECUTE policy;
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "years"}',
-    k => 4);
+    k => 4, other => '{*}');
 EXECUTE policy;
 DROP VIEW people;
 SET client_min_messages = warning;
@@ -172,7 +173,7 @@ CREATE EXTENSION kanon;
 RESET client_min_messages;
 SELECT kanon.create_interval_dgh('tens', 0, '{10}');
 SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "tens"}',
-    k => 4);
+    k => 4, other => '{*}');
 SELECT age, count(id), count(*) FROM people GROUP BY age ORDER BY age::text;
 -- The extension's own tables and their schema are found again, too.
 BEGIN;

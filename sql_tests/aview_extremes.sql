@@ -39,7 +39,7 @@ BEGIN
 		unnest('{2,12,25}'::int[]) AS k, unnest('{cover,witness}'::text[]) AS match LOOP
 		q := asked.q;
 		PERFORM kanon.create_anonymization_view('x', format('SELECT id, %s, w FROM extreme', q), id => '{id}',
-			quasi_ids => jsonb_build_object(q, asked.dgh), k => asked.k, match => asked.match);
+			quasi_ids => jsonb_build_object(q, asked.dgh), k => asked.k, match => asked.match, other => '{w}');
 		INSERT INTO answers SELECT format('%s %s %s %s', q, asked.dgh, asked.k, asked.match), condition, plan,
 			answer(plan, condition)
 			FROM unnest(ARRAY['w IN (3, 4, 6)', q || ' > 5 AND w < 10', format('%s = ''5''', q),

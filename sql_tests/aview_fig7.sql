@@ -11,10 +11,10 @@ SELECT kanon.create_prefix_dgh('letters', 2);
 SELECT kanon.create_interval_dgh('tens', 0, '{10}');
 SELECT kanon.create_anonymization_view('cover', 'SELECT * FROM t', id => '{id}',
 	quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
-	sensitive => '{"sa": null}', k => 3);
+	sensitive => '{"sa": null}', k => 3, other => '{oa}');
 SELECT kanon.create_anonymization_view('witness', 'SELECT * FROM t', id => '{id}',
 	quasi_ids => '{"qi1": "letters", "qi2": "tens"}',
-	sensitive => '{"sa": null}', k => 3, match => 'witness');
+	sensitive => '{"sa": null}', k => 3, match => 'witness', other => '{oa}');
 SELECT qi1, qi2, sa, oa FROM cover ORDER BY sa, oa;
 CREATE TABLE published AS TABLE cover;
 

@@ -19,7 +19,7 @@ INSERT INTO kanon.dgh_edge VALUES ('h"i''e; r', 'x''y', '''}'), ('h"i''e; r', '"
 	('h"i''e; r', '''; SELECT 1', '('), ('h"i''e; r', E'\\', '(');
 SELECT kanon.create_anonymization_view('"V""ie''w"', 'SELECT * FROM "a ""table"" of ''people''"', id => '{select}',
 	quasi_ids => '{"Alter": "ages", "PLZ''); DROP TABLE x; --": "h\"i''e; r"}', sensitive => '{"ключ": null}', k => 5,
-	l => 2);
+	l => 2, other => '{*}');
 SELECT "PLZ'); DROP TABLE x; --" AS plz, "ключ", count(*) FROM "V""ie'w" GROUP BY 1, 2 ORDER BY 1, 2;
 SET kanon.plan = select_first;
 SELECT "Alter", "$1", scan FROM "V""ie'w" WHERE "$1" = 7;
@@ -81,7 +81,7 @@ RESET kanon.plan;
 SELECT count(*) FROM ((TABLE public.people EXCEPT ALL TABLE public.before)
 	UNION ALL (TABLE public.before EXCEPT ALL TABLE public.people)) d;
 SELECT kanon.create_anonymization_view('mine', 'SELECT name, zip FROM hostile.person', quasi_ids => '{"zip": "zips"}',
-	k => 2);
+	k => 2, other => '{name}');
 SELECT kanon.drop_anonymization_view('mine');
 -- 3. The owner's search path, with the analyst's schema in front: the extension's own names do not go through it.
 SET ROLE :"owner";
@@ -90,7 +90,7 @@ SET search_path = hostile, public, pg_catalog;
 SET client_min_messages = notice;
 SELECT kanon.create_anonymization_view('public.again', 'SELECT name, age, zip, disease, ward FROM public.person',
 	id => '{name}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, other => '{ward}');
 SELECT count(*) FROM ((TABLE public.again EXCEPT ALL TABLE public.before)
 	UNION ALL (TABLE public.before EXCEPT ALL TABLE public.again)) d;
 SELECT kanon.alter_anonymization_view('public.again', k => 5);

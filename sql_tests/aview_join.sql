@@ -22,9 +22,9 @@ CREATE TABLE b AS SELECT * FROM people(280);
 ALTER TABLE a ADD PRIMARY KEY (id);
 ALTER TABLE b ADD PRIMARY KEY (id);
 SELECT kanon.create_anonymization_view('va', 'SELECT id, age, job, id % 7 AS other FROM a', id => '{id}',
-    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 4);
+    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 4, other => '{other}');
 SELECT kanon.create_anonymization_view('vb', 'SELECT id, age, job, id % 5 AS other FROM b', id => '{id}',
-    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 3);
+    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 3, other => '{other}');
 SELECT kanon.create_anonymization_view('vc', 'SELECT id, born, zip, pay FROM a', id => '{id}',
     quasi_ids => '{"born": "days", "zip": "zips", "pay": null}', k => 2);
 SELECT kanon.create_anonymization_view('vd', 'SELECT id, born, zip, pay FROM b', id => '{id}',

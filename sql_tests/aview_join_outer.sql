@@ -19,9 +19,9 @@ CREATE TABLE b AS SELECT * FROM people(600, 100);
 ALTER TABLE a ADD PRIMARY KEY (id);
 ALTER TABLE b ADD PRIMARY KEY (id);
 SELECT kanon.create_anonymization_view('va', 'SELECT * FROM a', id => '{id}',
-    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 2);
+    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 2, other => '{other}');
 SELECT kanon.create_anonymization_view('vb', 'SELECT * FROM b', id => '{id}',
-    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 3);
+    quasi_ids => '{"age": "ages", "job": "jobs"}', k => 3, other => '{other}');
 -- Published values in tables, some of them NULL.
 CREATE TABLE ta AS SELECT nullif(other, 3) AS other, CASE WHEN other <> 5 THEN age END AS age,
     CASE WHEN other <> 6 THEN job END AS job FROM va;

@@ -107,11 +107,11 @@ RESET kanon.plan;
 SET ROLE :"owner";
 SELECT kanon.create_anonymization_view('small',
 	'SELECT name, zip, ward, note FROM person WHERE ward = 3 AND name < ''p13''',
-	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2, other => '{ward, note}');
 SELECT kanon.create_anonymization_view('joined',
 	'SELECT p.name, p.zip, p.ward, p.note FROM person p JOIN (VALUES (3)) AS x (w) ON x.w = p.ward '
 		'WHERE p.name < ''p13''',
-	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2, other => '{ward, note}');
 GRANT SELECT ON small, joined TO :"analyst";
 SET ROLE :"analyst";
 SET kanon.plan = select_first;
@@ -160,7 +160,7 @@ $$;
 SET ROLE :"owner";
 SELECT kanon.create_anonymization_view('fragile',
 	'SELECT name, zip, (CASE WHEN ward < 80 THEN ward::text ELSE note END)::integer AS ward FROM person',
-	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2);
+	id => '{name}', quasi_ids => '{"zip": "zips"}', k => 2, other => '{ward}');
 UPDATE person SET ward = 80 WHERE name = 'Lonely';
 GRANT SELECT ON fragile TO :"analyst";
 \set VERBOSITY sqlstate

@@ -65,14 +65,14 @@ SELECT * FROM kanon.cell_tree('again');
 SELECT n, count(*) FROM again GROUP BY n;
 -- No rows, no column: one cell.
 SELECT kanon.create_anonymization_view('nothing', 'SELECT * FROM thing WHERE false', quasi_ids => '{"n": null}', k => 2,
-    algorithm => 'mondrian');
+    algorithm => 'mondrian', other => '{*}');
 SELECT kanon.create_anonymization_view('no_quasi', 'SELECT id, word FROM thing', id => '{id}', k => 2,
-    algorithm => 'mondrian');
+    algorithm => 'mondrian', other => '{word}');
 SELECT count(*) FROM nothing;
 SELECT count(*), count(id) FROM no_quasi;
 -- With l, both halves of a cut have l values of the first sensitive column.
 SELECT kanon.create_anonymization_view('diverse', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": null}',
-    sensitive => '{"disease": null}', k => 2, l => 2, algorithm => 'mondrian');
+    sensitive => '{"disease": null}', k => 2, l => 2, algorithm => 'mondrian', other => '{sex, country}');
 SELECT age, count(*), count(DISTINCT disease) FROM diverse GROUP BY age ORDER BY age;
 
 -- The hierarchy changes below the tree. A label that is gone is in no cell but a larger one; nothing is shown too

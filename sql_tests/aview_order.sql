@@ -20,18 +20,18 @@ $$;
 SELECT in_order('(SELECT * FROM person ORDER BY name) s'), in_order('person');
 
 SELECT kanon.create_anonymization_view('sorted', 'SELECT * FROM person ORDER BY name', id => '{name}',
-	quasi_ids => '{"age": "tens"}', k => 3);
+	quasi_ids => '{"age": "tens"}', k => 3, other => '{place}');
 SELECT kanon.create_anonymization_view('top', 'SELECT * FROM person ORDER BY name LIMIT 1000', id => '{name}',
-	quasi_ids => '{"age": "tens"}', k => 3);
+	quasi_ids => '{"age": "tens"}', k => 3, other => '{place}');
 SELECT kanon.create_anonymization_view('firsts', 'SELECT DISTINCT ON (name) * FROM person ORDER BY name',
-	id => '{name}', quasi_ids => '{"age": "tens"}', k => 3);
+	id => '{name}', quasi_ids => '{"age": "tens"}', k => 3, other => '{place}');
 SELECT kanon.create_anonymization_view('united',
 	'SELECT * FROM person WHERE place < 200 UNION ALL SELECT * FROM person WHERE place >= 200 ORDER BY name',
-	id => '{name}', quasi_ids => '{"age": "tens"}', k => 3);
+	id => '{name}', quasi_ids => '{"age": "tens"}', k => 3, other => '{place}');
 SELECT kanon.create_anonymization_view('blocks', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "tens"}',
-	k => 3, block_size => 400);
+	k => 3, block_size => 400, other => '{place}');
 SELECT kanon.create_anonymization_view('few', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": "tens"}',
-	k => 3, block_size => 100);
+	k => 3, block_size => 100, other => '{place}');
 SELECT view, in_order(view), in_order(format('(SELECT * FROM %s WHERE place > 0) s', view)) AS selected
 FROM unnest('{sorted, top, firsts, united, blocks, few}'::text[]) AS view;
 -- Not with a known seed, either: the same twice would be no chance.
@@ -83,11 +83,12 @@ CREATE TABLE note AS SELECT id, string_agg(md5(id::text || n), '') AS note FROM 
 	generate_series(1, 30) AS n GROUP BY id;
 VACUUM ANALYZE visit, by_age, note;
 SELECT kanon.create_interval_dgh('halves', 0, '{500}');
-SELECT kanon.create_anonymization_view(name, query, id => '{id}', quasi_ids => '{"age": "halves"}', k => 30)
+SELECT kanon.create_anonymization_view(name, query, id => '{id}', quasi_ids => '{"age": "halves"}', k => 30,
+	other => '{*}')
 FROM (VALUES ('visits', 'SELECT * FROM visit'), ('parted', 'SELECT * FROM by_age'),
 	('joined', 'SELECT visit.*, note FROM visit JOIN note USING (id)')) AS v(name, query);
 SELECT kanon.create_anonymization_view('asked', 'SELECT * FROM visit', id => '{id}', quasi_ids => '{"age": "halves"}',
-	k => 30, match => 'witness');
+	k => 30, match => 'witness', other => '{ward, raw, who}');
 SELECT spread('(SELECT * FROM visit ORDER BY age) s', 'raw / 50') AS sorted, spread('visit', 'raw / 50') AS stored;
 -- By an index.
 SET enable_seqscan = off;
@@ -125,14 +126,14 @@ INSERT INTO spot SELECT i, i % 200, i * 7919 / 200 % 500, i % 200 / 10 * 100 + i
 ANALYZE spot;
 SELECT kanon.create_interval_dgh('tens or all', 0, '{10}');
 SELECT kanon.create_anonymization_view('spots', 'SELECT * FROM spot', id => '{id}',
-	quasi_ids => '{"x": "tens or all", "y": "tens or all"}', k => 150);
+	quasi_ids => '{"x": "tens or all", "y": "tens or all"}', k => 150, other => '{fine}');
 SET work_mem = '64kB';
 SELECT spread('spots', 'fine');
 RESET work_mem;
 -- Rows that are wider than work_mem are shuffled, too.
 SELECT kanon.create_anonymization_view('wide',
 	'SELECT id, age, repeat(note, 80) AS wide FROM visit JOIN note USING (id) WHERE ward = 3 AND raw < 300',
-	id => '{id}', quasi_ids => '{"age": "halves"}', k => 30);
+	id => '{id}', quasi_ids => '{"age": "halves"}', k => 30, other => '{wide}');
 SET work_mem = '64kB';
 SELECT count(*), count(DISTINCT wide), min(length(wide)) FROM wide;
 RESET work_mem;

@@ -19,7 +19,7 @@ CREATE FUNCTION check_zip(text) RETURNS boolean LANGUAGE sql AS 'SELECT trap(''d
 CREATE DOMAIN zip AS text CHECK (check_zip(VALUE));
 SELECT kanon.create_anonymization_view('trapped',
 	'SELECT name, trap(zip) AS zip, disease::zip AS disease, ward FROM person', id => '{name}',
-	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4, l => 2);
+	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4, l => 2, other => '{ward}');
 
 -- The administrator's turn.
 RESET ROLE;

@@ -42,7 +42,7 @@ CREATE TABLE visible AS SELECT * FROM person;
 SELECT count(*) AS rows, count(DISTINCT name) AS people FROM visible;
 SELECT kanon.create_anonymization_view('check_visible', 'SELECT name, age, zip, disease, ward FROM visible',
 	id => '{name}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, other => '{ward}');
 SELECT kanon.refresh_sequence('people');
 (TABLE people EXCEPT ALL TABLE check_visible) UNION ALL (TABLE check_visible EXCEPT ALL TABLE people);
 SET ROLE :"analyst";

@@ -20,7 +20,7 @@ DECLARE
 	total bigint;
 	expected bigint;
 BEGIN
-	PERFORM kanon.create_anonymization_view('checked', source, id => ids, quasi_ids => quasi, k => k);
+	PERFORM kanon.create_anonymization_view('checked', source, id => ids, quasi_ids => quasi, k => k, other => '{*}');
 	CREATE TEMP TABLE published AS TABLE checked;
 	EXECUTE format('SELECT sum(n), sum(n) FILTER (WHERE NOT hidden), min(n) FILTER (WHERE NOT hidden)
 		FROM (SELECT count(*) AS n, ROW(%1$s)::text ~ ''^\((\*,?)+\)$'' AS hidden FROM published GROUP BY %1$s) g',
@@ -113,9 +113,9 @@ CREATE VIEW ordinary AS SELECT * FROM person WHERE ward <> 4;
 SELECT * FROM check_source('TABLE ordinary', '{"age": "tens", "zip": "zips"}', '{id}');
 -- A-views on A-views: of raw rows with another k, and of values already generalized.
 SELECT kanon.create_anonymization_view('below', 'TABLE person', id => '{id}',
-	quasi_ids => '{"age": "tens", "zip": "zips"}', k => 3);
+	quasi_ids => '{"age": "tens", "zip": "zips"}', k => 3, other => '{ward, income}');
 SELECT kanon.create_anonymization_view('below_witness', 'TABLE person', id => '{id}',
-	quasi_ids => '{"age": "tens", "zip": "zips"}', k => 3, match => 'witness');
+	quasi_ids => '{"age": "tens", "zip": "zips"}', k => 3, match => 'witness', other => '{ward, income}');
 SELECT * FROM check_source('SELECT age, zip, ward FROM below', '{"age": null, "zip": null}', k => 6);
 SELECT * FROM check_source('SELECT age, zip, ward FROM below_witness WHERE zip = ''013''', '{"ward": null}', k => 3);
 SELECT * FROM check_source('SELECT a.ward, b.zip FROM below a JOIN below b USING (ward) '

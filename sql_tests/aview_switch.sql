@@ -15,7 +15,7 @@ VACUUM ANALYZE spread;
 ALTER TABLE spread SET (autovacuum_enabled = off);
 UPDATE spread SET late = CASE WHEN id <= 40 THEN -2 ELSE -1 END WHERE id <= 40 OR id > 10000;
 SELECT kanon.create_anonymization_view(v, 'SELECT id, a, b, other, late FROM spread', id => '{id}',
-    quasi_ids => '{"a": "switch_hundreds", "b": "switch_hundreds"}', k => 3, match => m)
+    quasi_ids => '{"a": "switch_hundreds", "b": "switch_hundreds"}', k => 3, match => m, other => '{other, late}')
 FROM (VALUES ('spread_cover', 'cover'), ('spread_witness', 'witness')) AS v (v, m) \g /dev/null
 
 -- The rows of a query by a plan, as one hash; how often the index of the cells was asked and the whole table read.

@@ -110,16 +110,19 @@ SELECT kanon.drop_anonymization_view('witnessed');
 RESET ROLE;
 SELECT view FROM kanon.aview ORDER BY id;
 SET ROLE :"owner";
-SELECT kanon.create_anonymization_view('one', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2);
+SELECT kanon.create_anonymization_view('one', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2,
+    other => '{*}');
 SELECT kanon.create_anonymization_view('two', 'SELECT * FROM one', quasi_ids => '{"ward": null}', k => 2);
 SELECT kanon.drop_anonymization_view('one');
 DROP VIEW one CASCADE;
-SELECT kanon.create_anonymization_view('one', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2);
+SELECT kanon.create_anonymization_view('one', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2,
+    other => '{*}');
 SELECT kanon.drop_anonymization_view('one');
 RESET ROLE;
 CREATE SCHEMA gone AUTHORIZATION :"owner";
 SET ROLE :"owner";
-SELECT kanon.create_anonymization_view('gone.three', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2);
+SELECT kanon.create_anonymization_view('gone.three', 'SELECT * FROM patient', quasi_ids => '{"zip": "zips"}', k => 2,
+    other => '{*}');
 DROP SCHEMA gone CASCADE;
 RESET ROLE;
 SELECT view FROM kanon.aview ORDER BY id;
@@ -146,7 +149,7 @@ SELECT * FROM guests;
 -- A temporary relation of the same name does not take the place of a view.
 CREATE TEMP TABLE shadowed (a integer);
 SELECT kanon.create_anonymization_view('shadowed', 'SELECT 1 AS ward, 2 AS b', quasi_ids => '{"ward": "wards"}',
-	k => 3);
+	k => 3, other => '{b}');
 SELECT * FROM public.shadowed;
 SELECT kanon.drop_anonymization_view('public.shadowed');
 SELECT relname, relnamespace = pg_my_temp_schema() AS temporary FROM pg_class

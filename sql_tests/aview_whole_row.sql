@@ -3,7 +3,8 @@
 SET client_min_messages = warning;
 CREATE TABLE visit (id int PRIMARY KEY, zip text, note text);
 INSERT INTO visit SELECT i, (i % 3)::text, 'n' FROM generate_series(1, 9) i;
-SELECT kanon.create_anonymization_view('visits', 'SELECT * FROM visit', id => '{id}', quasi_ids => '{"zip": null}', k => 3) AS made;
+SELECT kanon.create_anonymization_view('visits', 'SELECT * FROM visit', id => '{id}', quasi_ids => '{"zip": null}',
+    k => 3, other => '{note}') AS made;
 CREATE VIEW upper_view AS SELECT * FROM visits;
 CREATE TABLE heard (what text, old text, new text);
 CREATE FUNCTION hear() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -19,7 +20,8 @@ UPDATE upper_view SET note = 'x' WHERE zip = '1';
 DELETE FROM upper_view WHERE zip = '2';
 UPDATE upper_view SET note = 'y' FROM visit AS v WHERE upper_view.zip = v.zip AND v.id = 3;
 UPDATE visits SET note = 'z' WHERE zip = '1' RETURNING zip, note;
-DELETE FROM visits USING upper_view AS u WHERE visits.zip = u.zip AND visits.zip = '0' AND u.note = 'none' RETURNING visits;
+DELETE FROM visits USING upper_view AS u WHERE visits.zip = u.zip AND visits.zip = '0' AND u.note = 'none'
+    RETURNING visits;
 SELECT what, old, new, count(*) FROM heard GROUP BY what, old, new ORDER BY what, old, new;
 
 -- Rules get them, too.

@@ -96,6 +96,7 @@ CREATE TABLE choices (id int, purpose text, k int, s bool, PRIMARY KEY (id, purp
 INSERT INTO choices SELECT i, 'care', 3, i % 2 = 0 FROM generate_series(1, 60) i;
 SELECT kanon.create_anonymization_view(name, 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
 	sensitive => '{"d": null}', materialized => name <> 'logical', preselect => 'hidden',
+	other => '{ward}',
 	k => 3, profile => format('{"table": "choices", "key": {"id": "id"}, "k": "k", "purpose": "purpose", '
 		'"disclose": {"%s": "s"}}', hides)::jsonb)
 FROM (VALUES ('kept', 'ward'), ('kept_age', 'age'), ('logical', 'ward')) AS v (name, hides);
@@ -227,7 +228,7 @@ UPDATE person SET age = 23 WHERE id = 1;
 SELECT count(*), count(id) FROM chosen;
 SELECT kanon.create_anonymization_view('named', 'SELECT id, age, 1 AS "kanon k" FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages"}', k => 3,
-	profile => '{"table": "wish", "key": {"id": "id"}, "k": "k"}');
+	profile => '{"table": "wish", "key": {"id": "id"}, "k": "k"}', other => '{kanon k}');
 DROP TABLE person, wish CASCADE;
 DROP OWNED BY matview_watcher, matview_holder;
 DROP ROLE matview_watcher, matview_holder;

@@ -7,7 +7,7 @@ SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 CREATE FUNCTION make(name text, source text, ids text[] DEFAULT '{id}', k integer DEFAULT 2) RETURNS regclass
 	LANGUAGE sql AS $$
 	SELECT kanon.create_anonymization_view(name, source, id => ids, quasi_ids => '{"age": "ages"}', k => k, materialized
-		=> true)
+		=> true, other => '{*}')
 $$;
 -- Identifiers: none, one that may be null, one that is not unique, one without order.
 SELECT make('v', 'SELECT * FROM person', '{}');
@@ -22,11 +22,12 @@ CREATE TABLE child () INHERITS (person);
 SELECT make('v', 'SELECT id, age FROM person');
 DROP TABLE child;
 SELECT make('v', 'SELECT id, age FROM person', k => 1);
-SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2, materialized => true);
+SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2, materialized => true,
+    other => '{*}');
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
-	k => 2, algorithm => 'mondrian', materialized => true);
+	k => 2, algorithm => 'mondrian', materialized => true, other => '{*}');
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
-	k => 2, block_size => 10, materialized => true);
+	k => 2, block_size => 10, materialized => true, other => '{*}');
 -- Tables that a crash, or the end of a session, empties.
 CREATE UNLOGGED TABLE quick (id integer PRIMARY KEY, age integer);
 SELECT make('v', 'SELECT * FROM quick');
@@ -69,7 +70,7 @@ DELETE FROM person WHERE id = 30;
 SELECT kanon.refresh('kept');
 ROLLBACK;
 SELECT kanon.create_anonymization_view('plain', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
-	k => 2);
+	k => 2, other => '{nick, zip}');
 SELECT kanon.refresh('plain');
 SELECT kanon.groups('plain');
 SELECT kanon.refresh('person');
@@ -122,7 +123,7 @@ CREATE CAST (mood AS json) WITH FUNCTION evil(mood);
 CREATE TABLE moods (id integer PRIMARY KEY, age integer, mood mood);
 INSERT INTO moods SELECT i, 20, 'ok' FROM generate_series(1, 4) AS i;
 SELECT kanon.create_anonymization_view('moods_view', 'SELECT * FROM moods', id => '{id}', quasi_ids => '{"age": null}',
-	k => 2, materialized => true);
+	k => 2, materialized => true, other => '{mood}');
 SELECT size, identifiers, others FROM kanon.groups('moods_view');
 SELECT rolsuper FROM pg_roles WHERE rolname = 'matview_bad_owner';
 -- Stored rows are shown only while the view's owner may read the table.
@@ -137,7 +138,7 @@ RESET ROLE;
 GRANT SELECT ON moods TO matview_bad_owner;
 SET ROLE matview_bad_owner;
 SELECT kanon.create_anonymization_view('followed', 'SELECT * FROM moods', id => '{id}', quasi_ids => '{"age": null}',
-	k => 2, materialized => true);
+	k => 2, materialized => true, other => '{mood}');
 RESET ROLE;
 DROP TABLE moods CASCADE;
 DROP OWNED BY matview_bad_owner CASCADE;

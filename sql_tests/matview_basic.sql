@@ -9,7 +9,8 @@ $$;
 -- Too few for a first group wait unpublished.
 INSERT INTO patient VALUES (1, 31, '120', 'flu', 1), (2, 33, '121', 'hiv', 2);
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true,
+	other => '{ward}');
 
 SELECT * FROM kanon.generalization_sequence('kept');
 SELECT * FROM kept;

@@ -15,19 +15,20 @@ INSERT INTO patient VALUES ('ann', 21, 'flu', 1), ('bob', 22, 'asthma', 1), ('ce
 INSERT INTO choices VALUES ('ann', 'study', 5, 0, true, NULL), ('ann', 'care', 2, 0, true, NULL);
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": "disease"}', k => 3, materialized => true,
-    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}');
--- Whoever forms a group together needs what the most demanding of them asks for, as in a logical view; and for all
--- purposes, since groups are the same for them.
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}',
+    other => '{*}');
+-- A group must satisfy the largest k of its members, as in a logical view; and their k for every purpose, since groups
+-- are the same for all purposes.
 SET kanon.purpose = 'care';
 SELECT * FROM kept ORDER BY disease;
 SELECT "group", size, quasi_ids, identifiers FROM kanon.groups('kept');
--- A fifth one comes. Now she is there, too.
+-- With a fifth row the group is large enough for Ann, who asks for 5.
 INSERT INTO patient VALUES ('eve', 25, 'flu', 3);
 SELECT age, count(*) FROM kept GROUP BY age;
--- Somebody leaves, and with him she.
+-- A row is deleted: the group is too small for Ann again, so that her row is hidden, too.
 DELETE FROM patient WHERE name = 'dan';
 SELECT age, count(*) FROM kept GROUP BY age;
--- She changes her mind, and is back; then more than anybody has; then nothing at all, which is no consent.
+-- Ann's k becomes 4, and her row is shown; then more than there are rows; then NULL, which is no consent.
 UPDATE choices SET k = 4 WHERE name = 'ann' AND purpose = 'study';
 SELECT age, count(*) FROM kept GROUP BY age;
 UPDATE choices SET k = 1000 WHERE name = 'ann' AND purpose = 'study';
@@ -66,7 +67,7 @@ SELECT disease, count(*) FROM kept GROUP BY disease ORDER BY disease::text;
 SET kanon.purpose = 'study';
 SELECT disease, count(*) FROM kept GROUP BY disease ORDER BY disease::text;
 SELECT count(*) FROM kept WHERE disease = 'flu';
--- What nobody was granted: an error.
+-- A purpose that the role was not granted: an error.
 SET kanon.purpose = 'marketing';
 SELECT * FROM kept;
 SET kanon.purpose = 'study';
@@ -81,7 +82,7 @@ FROM generate_series(1, 8) AS i;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": null}', materialized => true,
     profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose", "disclose": {"age": '
-        '"show_age"}, "retain": {"ward": "until"}}');
+        '"show_age"}, "retain": {"ward": "until"}}', other => '{*}');
 SET kanon.purpose = 'care';
 SELECT * FROM kept ORDER BY age, name, ward;
 -- By the plain function, the same. Conditions see published values, and nothing else.
@@ -122,10 +123,11 @@ SELECT relname FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND reln
 SELECT kanon.drop_anonymization_view('kept');
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     sensitive => '{"disease": "disease"}', k => 3, l => 2, materialized => true,
-    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}');
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}',
+    other => '{*}');
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     k => 1, materialized => true,
-    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}');
+    profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}', other => '{*}');
 SELECT count(*) FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '^(groups|members)_[0-9]+$';
 SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'kanon_%' AND tgrelid IN ('patient'::regclass, 'choices'::regclass);
 
@@ -135,7 +137,7 @@ CREATE VIEW choice_view AS SELECT * FROM choices;
 SET client_min_messages = notice;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{name}', quasi_ids => '{"age": "age"}',
     k => 3, materialized => true,
-    profile => '{"table": "choice_view", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}');
+    profile => '{"table": "choice_view", "key": {"name": "name"}, "k": "k", "purpose": "purpose"}', other => '{*}');
 SET client_min_messages = warning;
 SELECT name, age, count(*) FROM kept GROUP BY name, age ORDER BY age, name;
 UPDATE choices SET k = 9 WHERE name = 'p1';

@@ -23,7 +23,7 @@ BEGIN
 		('diseases', 'ulcer', 'stomach');
 	PERFORM kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',
 		quasi_ids => '{"age": "ages", "zip": "zips", "born": "days", "region": "regions"}',
-		sensitive => '{"disease": "diseases"}', k => 3, materialized => true);
+		sensitive => '{"disease": "diseases"}', k => 3, materialized => true, other => '{ward}');
 END
 $$;
 INSERT INTO person SELECT 1000 + i, i * 11 % 95, lpad((i * 17 % 12 * 83)::text, 3, '0'),

@@ -63,7 +63,8 @@ SET client_min_messages = warning;
 INSERT INTO person SELECT i, (i * 7) % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 4,
 	i FROM generate_series(1, 40) AS i;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, materialized => true,
+	other => '{ward}');
 SELECT seed_random(1);
 CALL replay(1, 30, false);
 CALL replay(2, 30, false);

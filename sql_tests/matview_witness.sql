@@ -19,7 +19,7 @@ SELECT kanon.create_anonymization_view((CASE WHEN stored THEN 'kept' ELSE 'logic
 	|| CASE WHEN chosen THEN '_chosen' ELSE '' END,
 	'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
 	sensitive => '{"disease": null}', k => 5, match => 'witness',
-	materialized => stored, profile
+	materialized => stored, other => '{ward}', profile
 		=> CASE WHEN chosen THEN '{"table": "wish", "key": {"id": "id"}, "disclose": {"age": "show_age"}}'::jsonb END)
 FROM unnest('{t,f}'::bool[]) AS stored, unnest('{t,f}'::bool[]) AS chosen;
 SET kanon.purpose = 'care';

@@ -5,7 +5,7 @@ DECLARE
     hint text;
 BEGIN
     PERFORM kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": null}',
-        sensitive => '{"disease": null}', profile => profile::jsonb);
+        sensitive => '{"disease": null}', profile => profile::jsonb, other => '{ward}');
     RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;

@@ -13,7 +13,7 @@ UPDATE choices SET lvl = 1 WHERE who = 'Bob';
 SELECT kanon.create_anonymization_view('patients', 'SELECT * FROM patient', id => '{name}',
     quasi_ids => '{"zip": null}', sensitive => '{"disease": null}',
     profile => '{"table": "choices", "key": {"name": "who"}, "k": "k", "sa_level": "lvl", "disclose": {"ward": "ok", '
-        '"home": "ok", "notes": "ok"}}');
+        '"home": "ok", "notes": "ok"}}', other => '{ward, home, notes}');
 SELECT kanon.policy('patients');
 
 GRANT SELECT ON patients TO :"analyst";

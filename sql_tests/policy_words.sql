@@ -26,10 +26,10 @@ SELECT kanon.create_anonymization_view('patients', 'SELECT * FROM patient', id =
     sensitive => '{"disease": "disease"}',
     profile => '{"table": "choices", "key": {"name": "who"}, "k": "k", "sa_level": "lvl",
     "purpose": "purpose", "recipient": "recipient", "disclose": {"birth": "show_birth"}, "retain": {"ward": "keep_ward",
-        "disease": "keep_disease"}}');
+        "disease": "keep_disease"}}', other => '{ward}');
 SELECT kanon.create_anonymization_view('plain', 'SELECT * FROM patient', id => '{name}',
     quasi_ids => '{"birth": "birth"}', k => 3, l => 2, t => 0.5,
-    sensitive => '{"disease": null}', match => 'witness');
+    sensitive => '{"disease": null}', match => 'witness', other => '{zip, ward}');
 \pset format unaligned
 \pset tuples_only
 SELECT kanon.policy('patients');

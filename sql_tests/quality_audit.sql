@@ -55,7 +55,7 @@ INSERT INTO careless SELECT 'w' || i, 20 + i % 3, 'm' || i % 2,
 	('00000000-0000-0000-0000-' || lpad((i % 2)::text, 12, '0'))::uuid, 'x', i, '{}',
 	CASE WHEN i = 1 THEN 'rare' ELSE 'usual' END, 'flu' FROM generate_series(1, 30) i;
 SELECT kanon.create_anonymization_view('careless_view', 'SELECT * FROM careless', id => '{who}',
-	quasi_ids => '{"age": null}', sensitive => '{"ill": null}', k => 5);
+	quasi_ids => '{"age": null}', sensitive => '{"ill": null}', k => 5, other => '{*}');
 SELECT subject, value, severity, advice FROM found('careless_view') WHERE topic = 'undeclared';
 -- All rows have the flu.
 SELECT subject, measure, value, severity, advice FROM found('careless_view') WHERE topic = 'diversity';
@@ -68,18 +68,21 @@ SELECT kanon.create_anonymization_view('unknown_view', 'SELECT who, ill FROM sma
 SELECT topic, subject, measure, value, severity, advice FROM found('unknown_view') WHERE topic = 'uncovered';
 
 -- No k worth the name; nothing but suppressed rows; no rows at all.
-SELECT kanon.create_anonymization_view('open_view', 'SELECT * FROM small', quasi_ids => '{"age": "tens"}', k => 1);
+SELECT kanon.create_anonymization_view('open_view', 'SELECT * FROM small', quasi_ids => '{"age": "tens"}', k => 1,
+    other => '{who, ill}');
 SELECT topic, measure, value, severity, advice FROM found('open_view') WHERE severity = 'critical';
-SELECT kanon.create_anonymization_view('closed_view', 'SELECT * FROM small', quasi_ids => '{"age": "tens"}', k => 100);
+SELECT kanon.create_anonymization_view('closed_view', 'SELECT * FROM small', quasi_ids => '{"age": "tens"}', k => 100,
+    other => '{who, ill}');
 SELECT topic, measure, value, severity FROM found('closed_view') WHERE topic <> 'undeclared';
 SELECT kanon.create_anonymization_view('empty_view', 'SELECT * FROM small WHERE false', quasi_ids => '{"age": "tens"}',
-	k => 2);
+	k => 2, other => '{who, ill}');
 SELECT topic, measure, value, severity FROM found('empty_view') WHERE topic <> 'undeclared';
 
 -- Roles that need no view: by a grant, by PUBLIC, by a column, by membership, by pg_read_all_data; also below another
 -- view.
 CREATE VIEW between AS SELECT * FROM small;
-SELECT kanon.create_anonymization_view('upper_view', 'SELECT * FROM between', quasi_ids => '{"age": "tens"}', k => 2);
+SELECT kanon.create_anonymization_view('upper_view', 'SELECT * FROM between', quasi_ids => '{"age": "tens"}', k => 2,
+    other => '{who, ill}');
 SELECT subject, measure, severity, advice FROM found('upper_view') WHERE topic = 'access' AND subject ~ 'test';
 GRANT SELECT (ill) ON small TO :"doctor";
 SELECT subject, measure, severity, advice FROM found('upper_view') WHERE topic = 'access' AND subject ~ 'test';

@@ -12,7 +12,7 @@ INSERT INTO small VALUES ('Ada', 21, 'Rome', 'flu', 1), ('Ada', 21, 'Rome', 'ulc
 	('Fay', 52, 'Rome', 'hiv', 4), ('Gus', 91, 'Bonn', 'plague', 5);
 SELECT kanon.create_interval_dgh('tens', 0, '{10}');
 SELECT kanon.create_anonymization_view('small_view', 'SELECT * FROM small', id => '{who}',
-	quasi_ids => '{"age": "tens", "town": null}', sensitive => '{"ill": null}', k => 2);
+	quasi_ids => '{"age": "tens", "town": null}', sensitive => '{"ill": null}', k => 2, other => '{ward}');
 SELECT * FROM kanon.generalization_sequence('small_view');
 SELECT age, town, ill, count(*) FROM small_view GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 
@@ -80,7 +80,7 @@ FROM kanon.quality('people', 'age BETWEEN 30 AND 33') q,
 CREATE FUNCTION try(query text, OUT rows bigint, OUT published bigint, OUT groups bigint, OUT ncp numeric)
 	LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM kanon.create_anonymization_view('tried', query, quasi_ids => '{"age": "tens"}', k => 2);
+	PERFORM kanon.create_anonymization_view('tried', query, quasi_ids => '{"age": "tens"}', k => 2, other => '{*}');
 	SELECT q.rows, q.published, q.groups, round(q.ncp::numeric, 4) INTO rows, published, groups,
 		ncp FROM kanon.quality('tried') q;
 	PERFORM kanon.drop_anonymization_view('tried');
@@ -91,7 +91,8 @@ SELECT * FROM try('SELECT DISTINCT age, town FROM small');
 SELECT * FROM try('SELECT age FROM small UNION ALL SELECT age + 1 FROM small');
 SELECT * FROM try('SELECT age FROM small ORDER BY age LIMIT 4');
 SELECT * FROM try('SELECT age FROM small WHERE false');
-SELECT kanon.create_anonymization_view('plain', 'SELECT who, ward FROM small', id => '{who}', k => 2);
+SELECT kanon.create_anonymization_view('plain', 'SELECT who, ward FROM small', id => '{who}', k => 2,
+    other => '{ward}');
 SELECT * FROM kanon.quality('plain');
 
 -- For the owner only; the analyst may query the view, and learns nothing here.

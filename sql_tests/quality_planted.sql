@@ -37,7 +37,7 @@ CREATE OPERATOR public.= (LEFTARG = name, RIGHTARG = text, FUNCTION = public.tra
 SELECT kanon.create_anonymization_view('planted',
 	'SELECT name, trap(zip) AS zip, disease::planted_domain AS disease, ward FROM person '
 		'WHERE trap_is_true(''source'')', id => '{name}',
-	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4);
+	quasi_ids => '{"zip": "zips"}', sensitive => '{"disease": null}', k => 4, other => '{ward}');
 
 -- The administrator's turn, with the hostile schema in front.
 RESET ROLE;

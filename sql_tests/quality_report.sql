@@ -24,7 +24,7 @@ INSERT INTO kanon.dgh_edge VALUES ('h<script>', '<script>alert(2)</script>', '<b
 SELECT kanon.create_anonymization_view('"v</h1><script>"', 'SELECT * FROM "t<b>x</b>"',
 	id => ARRAY['who"><script>alert(1)</script>'],
 	quasi_ids => '{"<i>evil</i>": "h<script>", "it''s & <b>x</b>": null}', sensitive => '{"</style><script>": null}',
-	k => 3);
+	k => 3, other => '{*}');
 SELECT * FROM page('"v</h1><script>"');
 SELECT count(*) > 3 AS "findings with markup in them" FROM kanon.audit('"v</h1><script>"') WHERE subject ~ '[<>]'
 	AND advice IS NOT NULL;
@@ -41,10 +41,11 @@ CREATE TABLE nobody (name text, age integer);
 SELECT kanon.create_anonymization_view('empty', 'SELECT * FROM nobody', id => '{name}', quasi_ids => '{"age": "ages"}',
 	k => 2);
 SELECT * FROM page('empty');
-SELECT kanon.create_anonymization_view('no_quasi', 'SELECT name, ward FROM person', id => '{name}', k => 2);
+SELECT kanon.create_anonymization_view('no_quasi', 'SELECT name, ward FROM person', id => '{name}', k => 2,
+    other => '{ward}');
 SELECT xml, alone FROM page('no_quasi');
 SELECT kanon.create_anonymization_view('suppressed', 'SELECT * FROM person', id => '{name}',
-	quasi_ids => '{"age": "ages"}', k => 1000);
+	quasi_ids => '{"age": "ages"}', k => 1000, other => '{*}');
 SELECT * FROM page('suppressed');
 
 -- The verdict agrees with the measures.

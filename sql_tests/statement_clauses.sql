@@ -18,16 +18,17 @@ create anonymization_view v1 on select * from person with
 Create Anonymization_View v2 On Select * From person With
 	Block_Size 30 Algorithm Datafly Match Cover T 1 L 1 K 2
 	Anonymization_Sensitive_Attr disease, l Anonymization_Quasi_Id k Anonymization_Id id, "Full Name";
-CREATE ANONYMIZATION_VIEW v3 ON SELECT * FROM person WITH K 0;
+CREATE ANONYMIZATION_VIEW v3 ON SELECT * FROM person WITH ANONYMIZATION_OTHER * K 0;
 CREATE ANONYMIZATION_VIEW v4 ON SELECT * FROM person WITH T 7e-1 K 4 ANONYMIZATION_SENSITIVE_ATTR disease;
-CREATE ANONYMIZATION_VIEW v5 ON SELECT * FROM person WITH MATCH cover K +1;
+CREATE ANONYMIZATION_VIEW v5 ON SELECT * FROM person WITH MATCH cover K +1 ANONYMIZATION_OTHER *;
 CREATE ANONYMIZATION_VIEW v6 ON SELECT * FROM person WITH ANONYMIZATION_QUASI_ID l K 2
 $$;
 SELECT * FROM definition;
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW v7 ON SELECT * FROM person WITH ANONYMIZATION_ID id; $$;
 \echo :SQLSTATE
 -- The grammar knows no default that the function does not have.
-SELECT kanon.create_anonymization_view('f6', 'SELECT * FROM person', quasi_ids => '{"l": null}', k => 2);
+SELECT kanon.create_anonymization_view('f6', 'SELECT * FROM person', quasi_ids => '{"l": null}', k => 2,
+    other => '{*}');
 SELECT count(DISTINCT (k, l, t, match, algorithm, block_size)) FROM definition WHERE view IN ('v6'::regclass, 'f6');
 
 -- Keywords as names: K 2 is a clause, k alone is a column.

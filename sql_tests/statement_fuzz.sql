@@ -4,7 +4,7 @@ CREATE TABLE person (id int, zip text, age int, disease text);
 INSERT INTO person SELECT i, 'z' || i % 3, 20 + i % 4, (ARRAY['flu', 'ulcer'])[1 + i % 2] FROM generate_series(1, 12) i;
 SELECT kanon.create_dgh('d');
 INSERT INTO kanon.dgh_edge VALUES ('d', 'flu', 'lung'), ('d', 'ulcer', 'stomach');
-SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2);
+SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', k => 2, other => '{*}');
 
 -- A random statement, changed at random places: pieces taken out, put in, doubled, exchanged with another statement's.
 CREATE FUNCTION mutant(changes int) RETURNS text LANGUAGE plpgsql AS $f$

@@ -60,6 +60,7 @@ $$;
 \echo :SQLSTATE
 DO LANGUAGE kanon $$
 CREATE ANONYMIZATION_VIEW v3 ON SELECT * FROM patient WITH profile_id REFERENCES public.choices (k)
+	ANONYMIZATION_OTHER *
 $$;
 \echo :SQLSTATE
 -- A materialized view needs a key; without one nothing is made.

@@ -19,7 +19,8 @@ SELECT kanon.create_dgh('d');
 DO LANGUAGE kanon $$ CREATE ANONYMIZATION_VIEW clinic.v ON SELECT *
     FROM clinic.patient WITH ANONYMIZATION_ID name K 2 $$;
 \echo :SQLSTATE
-SELECT kanon.create_anonymization_view('clinic.v', 'SELECT * FROM clinic.patient', id => '{name}', k => 2);
+SELECT kanon.create_anonymization_view('clinic.v', 'SELECT * FROM clinic.patient', id => '{name}', k => 2,
+    other => '{zip}');
 \echo :SQLSTATE
 RESET ROLE;
 

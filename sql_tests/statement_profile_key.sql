@@ -1,9 +1,10 @@
--- The key of the choices that a statement names: the column of the same name, or else the primary key's only one that is
--- neither purpose nor recipient.
+-- The key of the choices that a statement names: the column of the same name, or else the primary key's only one that
+-- is neither purpose nor recipient.
 CREATE TABLE patient (id integer PRIMARY KEY, age integer, disease text, profile integer);
 INSERT INTO patient VALUES (1, 31, 'flu', 11), (2, 31, 'hiv', 12), (3, 31, 'flu', 13);
 \set create 'CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient WITH ANONYMIZATION_ID id '
-\set create :create 'ANONYMIZATION_QUASI_ID age DGH_NAME ages profile REFERENCES choices (k)'
+\set create :create 'ANONYMIZATION_QUASI_ID age DGH_NAME ages profile REFERENCES choices (k) '
+\set create :create 'ANONYMIZATION_OTHER disease, profile'
 SELECT kanon.create_interval_dgh('ages', 0, '{10}');
 SELECT kanon.grant_access(current_user, 'care', 'ward');
 SET kanon.purpose = 'care';

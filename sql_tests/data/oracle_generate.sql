@@ -315,7 +315,7 @@ BEGIN
     DELETE FROM oracle.col WHERE view = view_name;
     INSERT INTO oracle.col SELECT view_name, pos, name, type, class, role, dgh, 0, NULL FROM oracle.tcol;
     IF upper_view THEN
-        -- Nobody is known by an identifier any more, and what is generalized stays so.
+        -- The view below hides identifiers, and its generalized columns stay generalized.
         UPDATE oracle.col SET role = 'other' WHERE view = view_name AND role = 'id';
         -- One by one: an UPDATE would draw for its rows in the order in which they are stored.
         FOR nr IN SELECT pos FROM oracle.col WHERE view = view_name AND role = 'quasi' ORDER BY pos LOOP
@@ -441,7 +441,8 @@ BEGIN
         sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name
             AND role = 'sensitive'),
         profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size,
-        algorithm => v.algorithm, levels => v.levels);
+        algorithm => v.algorithm, levels => v.levels,
+        other => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'other' ORDER BY pos));
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;
     PERFORM oracle.read_source(v);

@@ -14,7 +14,7 @@ CREATE TABLE oracle.stand (view text, nth int, form text, standing oracle.standi
 CREATE TABLE oracle.box (view text, box int, parent int, depth int, nth int, lo text, hi text, open bool,
     PRIMARY KEY (view, box));
 
--- Leaves of a tree stand as siblings do, who stand as their first leaves do: numbers first.
+-- The order of the leaves of a tree: siblings come in the order of their first leaves, numbers before words.
 CREATE TABLE oracle.leaf (dgh text, leaf text, place int, PRIMARY KEY (dgh, leaf));
 
 CREATE FUNCTION oracle.order_leaves() RETURNS void LANGUAGE sql AS $$

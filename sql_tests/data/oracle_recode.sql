@@ -273,7 +273,7 @@ BEGIN
     IF v.block_size IS NOT NULL THEN
         PERFORM oracle.cut_blocks(v.block_size);
     END IF;
-    -- Those who ask for less than 2 are in no group.
+    -- Rows with a k below 2 are in no group.
     UPDATE oracle.line SET done = true WHERE k < 2;
     IF v.algorithm = 'mondrian' THEN
         PERFORM oracle.climb_boxes(v);
@@ -355,9 +355,11 @@ BEGIN
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
     -- A row in no group is one of its own.
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN '
+        'ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
         FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, '
+        'l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
         v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
 END
 $$;

@@ -27,10 +27,11 @@ BEGIN
 	PERFORM kanon.create_interval_dgh('ages', 0, '{10, 50}');
 	PERFORM kanon.create_prefix_dgh('zips', 3);
 	PERFORM kanon.create_anonymization_view('people', 'SELECT name, age, zip, disease, ward FROM person',
-		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4);
+		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4,
+		other => '{ward}');
 	PERFORM kanon.create_anonymization_view('witnessed', 'SELECT name, age, zip, disease, ward FROM person',
 		id => '{name}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4,
-		match => 'witness');
+		match => 'witness', other => '{ward}');
 END
 $$;
 RESET ROLE;

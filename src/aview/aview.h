@@ -87,7 +87,7 @@ typedef struct AView
 	Oid view;
 	Oid owner;			   /* of the view: the role that the source is read as */
 	Query *source;		   /* to be copied before it is planned */
-	Query *rows;		   /* the same, or with a profile the subquery in it that gives the rows */
+	Query *rows;		   /* the same, or with a profile the subquery in it that gives the rows: nkeyed columns */
 	AViewProfile *profile; /* NULL: none */
 	int k;				   /* where the profile says nothing; -1: such rows are not shown */
 	int l;				   /* 0: not asked for */
@@ -99,7 +99,8 @@ typedef struct AView
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */
-	int nsource;		  /* columns of the source: the columns of the view, then columns of choices */
+	int nkeyed;			  /* the same, then columns of the profile's key that are not in the view */
+	int nsource;		  /* columns of the source: the same, then columns of choices */
 	AViewColumn *columns; /* nsource of them */
 	int nquasi;
 	int *quasi;		   /* the quasi-identifiers: numbers of columns, ascending */

@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "aview/aview.h"
+#include "aview/projection.h"
 #include "aview/purpose.h"
 #include "base/extension.h"
 
@@ -39,7 +40,9 @@ read_choice(AView *aview, int column, const char *name)
 	int number = 0;
 	int *place = NULL;
 
-	if (strcmp(name, CHOICE_FOUND) == 0)
+	if (sscanf(name, CHOICE_KEY, &number) == 1 && column == aview->nkeyed)
+		place = &aview->nkeyed;
+	else if (strcmp(name, CHOICE_FOUND) == 0)
 		place = &aview->profile->found;
 	else if (strcmp(name, CHOICE_K) == 0)
 		place = &aview->profile->k;
@@ -56,7 +59,7 @@ read_choice(AView *aview, int column, const char *name)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the definition of anonymization view \"%s\" does not fit the view",
 						get_rel_name(aview->view))));
-	*place = column;
+	*place = place == &aview->nkeyed ? column + 1 : column;
 }
 
 /*
@@ -102,10 +105,12 @@ check_choices(const AView *aview)
 void
 profile_read(AView *aview)
 {
+	RangeTblEntry *rows;
 	ListCell *cell;
 	int column = 0;
 
 	aview->rows = aview->source;
+	aview->nkeyed = aview->ncolumns;
 	if (aview->nsource == aview->ncolumns)
 		return;
 	aview->profile = palloc0(sizeof(AViewProfile));
@@ -121,10 +126,12 @@ profile_read(AView *aview)
 	}
 	if (aview->profile->found < 0)
 		read_choice(aview, 0, "");
+	rows = rt_fetch(ROWS_RTI, aview->source->rtable);
+	Assert(rows->rtekind == RTE_SUBQUERY && aview->profile->found >= aview->nkeyed);
+	rows->subquery = projection_read(rows->subquery);
 	aview->profile->stated = aview->source;
 	aview->source = (Query *) bind_mutator((Node *) aview->source, aview);
 	aview->rows = rt_fetch(ROWS_RTI, aview->source->rtable)->subquery;
-	Assert(aview->rows != NULL && aview->profile->found >= aview->ncolumns);
 	check_choices(aview);
 }
 
@@ -239,7 +246,7 @@ choice_attribute(const AView *aview, int column, Oid *table)
 	TargetEntry *entry = list_nth_node(TargetEntry, aview->profile->stated->targetList, column);
 	List *vars = pull_var_clause((Node *) entry->expr, 0);
 
-	Assert(column >= aview->ncolumns && column < list_length(aview->profile->stated->targetList));
+	Assert(column >= aview->nkeyed && column < list_length(aview->profile->stated->targetList));
 	return vars == NIL ? 0 : table_attribute(aview->profile->stated, linitial_node(Var, vars)->varattno, table);
 }
 
@@ -249,7 +256,7 @@ demand_query(const AView *aview)
 {
 	TargetEntry *entry = list_nth_node(TargetEntry, aview->source->targetList, aview->profile->demand);
 
-	Assert(aview->profile->demand >= aview->ncolumns);
+	Assert(aview->profile->demand >= aview->nkeyed);
 	return castNode(Query, castNode(SubLink, entry->expr)->subselect);
 }
 

@@ -24,7 +24,7 @@ extern Oid choices_table(const AView *aview);
 typedef struct ProfileKey
 {
 	Oid table;
-	List *view_columns; /* numbers of columns of the view, from 0 */
+	List *view_columns; /* numbers of columns of the rows, from 0: see AView.nkeyed */
 	List *choices;		/* the columns of the profile table that they are compared with */
 	AttrNumber purpose;
 	AttrNumber recipient;
@@ -43,7 +43,13 @@ extern Query *demand_query(const AView *aview);
 extern bool choices_are_unique(const Query *source);
 
 /*
- * The columns of choices in the source, after the view's columns; %d is the number, from
+ * Columns of the profile's key, after the view's columns, if they are not among these; %d
+ * is the number from 1.
+ */
+#define CHOICE_KEY "kanon key %d"
+
+/*
+ * The columns of choices in the source, after the columns above; %d is the number, from
  * 1, of the column that they are about.
  */
 #define CHOICE_FOUND "kanon found"

@@ -34,6 +34,7 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
+#include "aview/projection.h"
 #include "base/extension.h"
 #include "base/settings.h"
 #include "hierarchy/dgh.h"
@@ -273,7 +274,10 @@ not_an_aview(Relation view)
 			 errhint("Drop it, and create it with %s.create_anonymization_view.", KANON_SCHEMA)));
 }
 
-/* List the columns of the source: the columns of the view, under the view's names, then the columns of choices. */
+/*
+ * List the columns of the source: the columns of the view, under the view's names, then
+ * columns that are not in it: of the profile's key, and of choices.
+ */
 static void
 list_source_columns(AView *aview, TupleDesc desc)
 {
@@ -320,10 +324,12 @@ read_source(AView *aview)
 													   : NULL;
 	if (aview->source == NULL)
 		not_an_aview(rel);
+	aview->source = projection_read(aview->source);
 	list_source_columns(aview, RelationGetDescr(rel));
 	relation_close(rel, NoLock);
 	profile_read(aview);
 	forget_order(aview->rows);
+	forget_order(projection_inside(aview->rows));
 }
 
 /* List the quasi-identifiers, and pin the hierarchies of all columns. */

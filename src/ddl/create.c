@@ -51,25 +51,26 @@ append_scan_column(StringInfo command, Form_pg_attribute attribute, const Column
 
 /* Create the view: CREATE VIEW name AS SELECT ... FROM kanon.scan('<id>') AS ... WHERE true OR EXISTS (source). */
 static void
-create_view(RangeVar *name, int32 id, const char *query, TupleDesc desc, ColumnRequest **columns)
+create_view(RangeVar *name, int32 id, const RequestedSource *source)
 {
+	TupleDesc desc = source->desc;
 	StringInfoData command;
 
 	initStringInfo(&command);
 	appendStringInfo(&command, "CREATE VIEW %s AS SELECT ",
 					 name->schemaname ? quote_qualified_identifier(name->schemaname, name->relname)
 									  : quote_identifier(name->relname));
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < source->nshown; i++)
 		appendStringInfo(&command, "%sscan.%s", i > 0 ? ", " : "",
 						 quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 	appendStringInfo(&command, " FROM kanon.scan('%d'::pg_catalog.text) AS scan (", id);
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < source->nshown; i++)
 	{
 		appendStringInfoString(&command, i > 0 ? ", " : "");
-		append_scan_column(&command, TupleDescAttr(desc, i), columns[i]);
+		append_scan_column(&command, TupleDescAttr(desc, i), source->columns[i]);
 	}
 	/* A comment at the end of the source must not swallow the parenthesis. */
-	appendStringInfo(&command, ") WHERE true OR EXISTS (%s\n)", query);
+	appendStringInfo(&command, ") WHERE true OR EXISTS (%s\n)", source->query);
 	if (SPI_execute(command.data, false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not create view \"%s\"", name->relname);
 }
@@ -122,9 +123,9 @@ store_column(int32 id, int attnum, const ColumnRequest *column)
 				  6, types, values, nulls);
 }
 
-/* Store the definition of a view whose source has the columns of desc. */
+/* Store the definition of a view. */
 static void
-store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc, ColumnRequest **columns)
+store_definition(const AViewRequest *request, int32 id, Oid view, const RequestedSource *source)
 {
 	Oid types[11] = {INT4OID, OIDOID, INT4OID, INT4OID, FLOAT8OID, TEXTOID,
 					 TEXTOID, INT4OID, TEXTOID, BOOLOID, TEXTARRAYOID};
@@ -143,10 +144,10 @@ store_definition(const AViewRequest *request, int32 id, Oid view, TupleDesc desc
 	kanon_execute("INSERT INTO kanon.aview (id, view, k, l, t, match, algorithm, block_size, preselect, keep_order, settings)"
 				  " VALUES ($1, $2::pg_catalog.regclass, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 				  11, types, values, nulls);
-	for (int i = 0; i < desc->natts; i++)
+	for (int i = 0; i < source->nshown; i++)
 	{
-		if (columns[i])
-			store_column(id, i + 1, columns[i]);
+		if (source->columns[i] && source->columns[i]->role != ROLE_OTHER)
+			store_column(id, i + 1, source->columns[i]);
 	}
 }
 
@@ -214,9 +215,7 @@ Oid
 aview_create(const AViewRequest *request)
 {
 	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(request->name));
-	char *query;
-	TupleDesc desc;
-	ColumnRequest **columns;
+	RequestedSource source;
 	AView *aview;
 	int32 id;
 	Oid temporary;
@@ -225,24 +224,26 @@ aview_create(const AViewRequest *request)
 	request_check(request);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	query = aview_read_source(request, &desc);
-	columns = request_match_columns(request, desc);
+	source_read(request, &source);
+	source.columns = request_match_columns(request, source.desc);
+	source_hide_columns(request, &source);
 	if (request->profile)
 	{
 		request->profile->for_all = request->materialized;
-		query = profile_join(request->profile, query, desc, columns);
+		source.query = profile_join(request->profile, source.query, source.desc, source.columns, source.nshown);
 	}
 	id = next_id();
 	temporary = temporary_relation(name);
-	create_view(name, id, query, desc, columns);
+	create_view(name, id, &source);
 	view = find_created(name, temporary);
-	store_definition(request, id, view, desc, columns);
+	store_definition(request, id, view, &source);
 	SPI_finish();
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	aview = aview_load(id);
 	aview_store_recoding(aview);
+	request_warn_of_roles(request);
 	aview_warn_of_diversity(aview);
 	if (request->materialized)
 		matview_create(aview_load(id));

@@ -12,6 +12,9 @@
 #include "ddl/position.h"
 #include "policy/profile.h"
 
+/* In place of a name: all columns of the source that have no role. */
+#define OTHER_ALL "*"
+
 /* A request for an A-view, or for a change of one. */
 typedef struct AViewRequest
 {
@@ -19,7 +22,7 @@ typedef struct AViewRequest
 	char *query;		   /* the source */
 	const ErrorText *text; /* the query, or the text that it was written in; errors are shown there */
 	int query_location;	   /* where the query begins in the text, in bytes */
-	List *columns;		   /* ColumnRequests */
+	List *columns;		   /* ColumnRequests; those of ROLE_OTHER name what is published as it is */
 	bool has_k;
 	int k;
 	bool has_l;
@@ -44,13 +47,17 @@ extern void request_check(const AViewRequest *request);
 extern void request_check_values(const AViewRequest *request);
 /* Raise an error for a k that publishes rows as they are, where the levels of columns are limited. */
 extern void request_check_k_of_levels(int k, bool limited);
+/* Warn of a view in which nothing is hidden. */
+extern void request_warn_of_roles(const AViewRequest *request);
 /* Raise an error if a request needs a sensitive column or an identifier and has none. */
 extern void request_check_roles(const AViewRequest *request, bool has_sensitive, bool has_id);
 /*
  * Return the request for each column of the source, or NULL; raise an error for a
- * request that does not fit the column.
+ * request that does not fit the column.  All other columns are named by OTHER_ALL.
  */
 extern ColumnRequest **request_match_columns(const AViewRequest *request, TupleDesc desc);
+/* Return true if all columns without a role are to be published as they are. */
+extern bool request_names_all(const AViewRequest *request);
 extern pg_noreturn void request_bad_argument(const char *name, const char *value, const char *rule);
 
 /* create.c */
@@ -61,8 +68,22 @@ extern void aview_drop(const char *name);
 /* Warn of a sensitive column with fewer than l values. */
 extern void aview_warn_of_diversity(const AView *aview);
 
+/* The source of a view that is to be created. */
+typedef struct RequestedSource
+{
+	char *query;			 /* as text */
+	TupleDesc desc;			 /* its columns */
+	Oid *origins;			 /* per column: the relation whose column it is as it stands there, or InvalidOid */
+	ColumnRequest **columns; /* per column: what is asked of it; NULL: nothing */
+	int nshown;				 /* the first of its columns, which the view has; others are of the profile's key */
+} RequestedSource;
+
 /* query.c */
-/* Return the text of the source query, and set its columns; to be called while SPI is connected. */
-extern char *aview_read_source(const AViewRequest *request, TupleDesc *desc);
+/* Read the query of the source and its columns; to be called while SPI is connected. */
+extern void source_read(const AViewRequest *request, RequestedSource *source);
+
+/* hide.c */
+/* Leave out the columns of a source that have no role and are not to be published as they are. */
+extern void source_hide_columns(const AViewRequest *request, RequestedSource *source);
 
 #endif

@@ -41,9 +41,9 @@ add_request(List *requests, char *name, char *dgh, ColumnRole role)
 	return lappend(requests, request);
 }
 
-/* Append requests for the identifiers in an array of names. */
+/* Append requests for the columns of a role in an array of names. */
 static List *
-read_id_names(List *requests, ArrayType *names)
+read_names(List *requests, ArrayType *names, ColumnRole role)
 {
 	Datum *elements;
 	bool *nulls;
@@ -55,8 +55,9 @@ read_id_names(List *requests, ArrayType *names)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("the name of an identifier must not be null")));
-		requests = add_request(requests, TextDatumGetCString(elements[i]), NULL, ROLE_ID);
+					 errmsg(role == ROLE_ID ? "the name of an identifier must not be null"
+											: "the name of a column must not be null")));
+		requests = add_request(requests, TextDatumGetCString(elements[i]), NULL, role);
 	}
 	return requests;
 }
@@ -168,7 +169,7 @@ read_levels(List *requests, Jsonb *levels)
 /*
  * Create an A-view: create_anonymization_view(name, query, id, quasi_ids, sensitive, k,
  * l, t, profile, algorithm, match, materialized, block_size, preselect, keep_order,
- * session_settings, levels).
+ * session_settings, other, levels).
  */
 Datum
 kanon_create_anonymization_view(PG_FUNCTION_ARGS)
@@ -186,7 +187,7 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	error_text_init(&source, request.query);
 	request.text = &source;
 	if (!PG_ARGISNULL(2))
-		request.columns = read_id_names(request.columns, PG_GETARG_ARRAYTYPE_P(2));
+		request.columns = read_names(request.columns, PG_GETARG_ARRAYTYPE_P(2), ROLE_ID);
 	if (!PG_ARGISNULL(3))
 		request.columns = read_columns(request.columns, PG_GETARG_JSONB_P(3), ROLE_QUASI, "quasi_ids");
 	if (!PG_ARGISNULL(4))
@@ -208,7 +209,9 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	request.keep_order = !PG_ARGISNULL(14) && PG_GETARG_BOOL(14);
 	request.session_settings = PG_ARGISNULL(15) ? NULL : PG_GETARG_ARRAYTYPE_P(15);
 	if (!PG_ARGISNULL(16))
-		read_levels(request.columns, PG_GETARG_JSONB_P(16));
+		request.columns = read_names(request.columns, PG_GETARG_ARRAYTYPE_P(16), ROLE_OTHER);
+	if (!PG_ARGISNULL(17))
+		read_levels(request.columns, PG_GETARG_JSONB_P(17));
 	progress_start(fcinfo);
 	view = aview_create(&request);
 	progress_end();

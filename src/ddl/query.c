@@ -34,16 +34,36 @@ check_query(const char *query, int *start)
 	return pnstrdup(query + statement->stmt_location, statement->stmt_len);
 }
 
-/* Return the columns of the source, without running it. */
-static TupleDesc
-describe_query(const char *query)
+/* Set from which relations the columns of a query come as they are. */
+static void
+list_origins(RequestedSource *source, const Query *query)
 {
-	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	ListCell *cell;
+	int column = 0;
+
+	source->origins = palloc0(source->desc->natts * sizeof(Oid));
+	foreach (cell, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!entry->resjunk)
+			source->origins[column++] = entry->resorigtbl;
+	}
+	Assert(column == source->desc->natts);
+}
+
+/* Set the columns of a source, without running it. */
+static void
+describe_query(RequestedSource *source)
+{
+	SPIPlanPtr plan = SPI_prepare(source->query, 0, NULL);
+	CachedPlanSource *prepared;
 	TupleDesc desc;
 
 	if (plan == NULL)
 		elog(ERROR, "could not prepare the source: %s", SPI_result_code_string(SPI_result));
-	desc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+	prepared = linitial(SPI_plan_get_plan_sources(plan));
+	source->desc = desc = prepared->resultDesc;
 	if (desc->natts == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TABLE_DEFINITION),
@@ -59,21 +79,20 @@ describe_query(const char *query)
 						 errhint("Give one of them another name with AS.")));
 		}
 	}
-	return desc;
+	list_origins(source, linitial_node(Query, prepared->query_list));
 }
 
-/* Return the source query and set its columns; errors in it are shown in the text that contains it. */
-char *
-aview_read_source(const AViewRequest *request, TupleDesc *desc)
+/* Read the query of the source and its columns; errors in it are shown in the text that contains it. */
+void
+source_read(const AViewRequest *request, RequestedSource *source)
 {
 	ErrorPlace place;
-	char *query;
 	int start = 0;
 
 	error_place_part(&place, request->text, request->query_location);
-	query = check_query(request->query, &start);
+	source->query = check_query(request->query, &start);
 	place.location += start;
-	*desc = describe_query(query);
+	describe_query(source);
 	error_place_leave(&place);
-	return query;
+	source->nshown = source->desc->natts;
 }

@@ -132,6 +132,18 @@ check_levels(const AViewRequest *request)
 		not_yet("materialized groups with levels");
 }
 
+/* Warn of a view in which nothing is hidden: see create.h. */
+void
+request_warn_of_roles(const AViewRequest *request)
+{
+	if (asks_for(request, ROLE_ID) || asks_for(request, ROLE_QUASI))
+		return;
+	ereport(WARNING,
+			(errmsg("nothing is anonymized in view \"%s\"", request->name),
+			 errdetail("It has no identifiers and no quasi-identifiers: its rows are published as they are."),
+			 errhint("Name the columns by which people can be found in quasi_ids.")));
+}
+
 /*
  * Raise an error if a view cannot be materialized.  Groups are stored for good: there
  * must be some, and rows must be told apart.
@@ -222,6 +234,40 @@ check_column(const AViewRequest *request, const ColumnRequest *column, Oid type)
 				 errhint("Give each part of it that identifies people a column of its own.")));
 }
 
+/* Return true if a request is for all columns that have no role. */
+static bool
+is_for_all(const ColumnRequest *column)
+{
+	return column->role == ROLE_OTHER && strcmp(column->name, OTHER_ALL) == 0;
+}
+
+/* Return true if all columns without a role are to be published as they are. */
+bool
+request_names_all(const AViewRequest *request)
+{
+	ListCell *cell;
+
+	foreach (cell, request->columns)
+	{
+		if (is_for_all(lfirst(cell)))
+			return true;
+	}
+	return false;
+}
+
+/* Raise an error for a column that is named a second time. */
+static pg_noreturn void
+named_twice(const ColumnRequest *first, const ColumnRequest *second)
+{
+	bool other = first->role == ROLE_OTHER || second->role == ROLE_OTHER;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_COLUMN),
+			 errmsg("column \"%s\" is named twice", second->name),
+			 other ? errdetail("Columns that have no role are named among the other columns, and only once.")
+				   : errdetail("A column is an identifier, a quasi-identifier or sensitive, and only one of them.")));
+}
+
 /* Return the request for each column of the source, or NULL: see create.h. */
 ColumnRequest **
 request_match_columns(const AViewRequest *request, TupleDesc desc)
@@ -235,13 +281,12 @@ request_match_columns(const AViewRequest *request, TupleDesc desc)
 		ErrorPlace place;
 		int index;
 
+		if (is_for_all(column))
+			continue;
 		error_place_at(&place, request->text, column->location);
 		index = find_column(desc, column->name);
 		if (columns[index])
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" is named twice", column->name),
-					 errdetail("A column is an identifier, a quasi-identifier or sensitive, and only one of them.")));
+			named_twice(columns[index], column);
 		check_column(request, column, TupleDescAttr(desc, index)->atttypid);
 		error_place_leave(&place);
 		columns[index] = column;

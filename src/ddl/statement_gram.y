@@ -37,11 +37,11 @@
 #define FORM_DROP_AVIEW "DROP ANONYMIZATION_VIEW is followed by the name of an anonymization view."
 #define FORM_CREATE_AVIEW \
 	"The form is CREATE [MATERIALIZED] ANONYMIZATION_VIEW view ON query WITH clauses," \
-	" where a clause begins with ANONYMIZATION_ID, ANONYMIZATION_QUASI_ID or ANONYMIZATION_SENSITIVE_ATTR," \
+	" where a clause begins with ANONYMIZATION_ID, ANONYMIZATION_QUASI_ID, ANONYMIZATION_SENSITIVE_ATTR or ANONYMIZATION_OTHER," \
 	" with K, L, T, MATCH, ALGORITHM or BLOCK_SIZE, or is column REFERENCES table (column)."
 #define FORM_CLAUSES \
 	"Clauses are ANONYMIZATION_ID columns, ANONYMIZATION_QUASI_ID columns, ANONYMIZATION_SENSITIVE_ATTR columns," \
-	" column REFERENCES table (k_column [, level_column])," \
+	" ANONYMIZATION_OTHER columns or *, column REFERENCES table (k_column [, level_column])," \
 	" K n, L n, T x, MATCH cover or witness, ALGORITHM name and BLOCK_SIZE n;" \
 	" columns are separated by commas, and a hierarchy follows its column as DGH_NAME hierarchy."
 #define FORM_UNKNOWN \
@@ -97,7 +97,7 @@ static double read_number(StatementParser *parser, const char *text, int locatio
 %token <text> NAME INTEGER DECIMAL LABEL QUERY
 /* Reserved words: as names only in double quotes. */
 %token <text> CREATE INTO ON REFERENCES WITH
-%token <text> ANONYMIZATION_ID ANONYMIZATION_QUASI_ID ANONYMIZATION_SENSITIVE_ATTR DGH_NAME
+%token <text> ANONYMIZATION_ID ANONYMIZATION_QUASI_ID ANONYMIZATION_SENSITIVE_ATTR ANONYMIZATION_OTHER DGH_NAME
 /* Any other word that begins like them: a misspelling, reported at its position. */
 %token <text> ANONYMIZATION_UNKNOWN
 /* Allowed as names. */
@@ -105,7 +105,7 @@ static double read_number(StatementParser *parser, const char *text, int locatio
 
 %type <text> name qualified_name number
 %type <boolean> materialized
-%type <list> names columns labels pairs edges
+%type <list> names others columns labels pairs edges
 %type <column> column
 %type <profile> profile
 
@@ -194,6 +194,11 @@ clause:
 			begin_clause(parser, CLAUSE_SENSITIVE_ATTR, @1);
 			add_columns(parser->request, ROLE_SENSITIVE, $2);
 		}
+	| ANONYMIZATION_OTHER others
+		{
+			begin_clause(parser, CLAUSE_OTHER, @1);
+			add_columns(parser->request, ROLE_OTHER, $2);
+		}
 	| profile
 		{
 			begin_clause(parser, CLAUSE_PROFILE, @1);
@@ -249,6 +254,11 @@ profile:
 names:
 	name								{ $$ = list_make1(make_column($1, NULL, @1)); }
 	| names ',' name					{ $$ = lappend($1, make_column($3, NULL, @3)); }
+	;
+
+others:
+	names
+	| '*'								{ $$ = list_make1(make_column(pstrdup(OTHER_ALL), NULL, @1)); }
 	;
 
 columns:
@@ -329,6 +339,7 @@ begin_clause(StatementParser *parser, Clause clause, int location)
 		[CLAUSE_ID] = "ANONYMIZATION_ID",
 		[CLAUSE_QUASI_ID] = "ANONYMIZATION_QUASI_ID",
 		[CLAUSE_SENSITIVE_ATTR] = "ANONYMIZATION_SENSITIVE_ATTR",
+		[CLAUSE_OTHER] = "ANONYMIZATION_OTHER",
 		[CLAUSE_PROFILE] = "REFERENCES",
 		[CLAUSE_K] = "K",
 		[CLAUSE_L] = "L",

@@ -142,7 +142,7 @@ static Anonymizer *
 learn_distributions(Stored *stored)
 {
 	AView *aview = stored->keeper->rows;
-	Anonymizer *anonymizer = anonymizer_create(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), InvalidSnapshot);
+	Anonymizer *anonymizer = anonymizer_create(aview, bms_add_range(NULL, 0, aview->nkeyed - 1), InvalidSnapshot);
 	Histogram *histogram = histogram_create(anonymizer_recoder(anonymizer), true);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
 	SysScanDesc scan = systable_beginscan(stored->members, InvalidOid, false, SnapshotSelf, 0, NULL);

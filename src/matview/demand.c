@@ -127,7 +127,7 @@ member_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, member_mutator, context);
 }
 
-/* Plan SELECT columns of the view FROM members WHERE some choices belong to them. */
+/* Plan SELECT the columns of the rows FROM members WHERE some choices belong to them. */
 static PlannedStmt *
 plan_owned(Keeper *keeper)
 {
@@ -135,7 +135,7 @@ plan_owned(Keeper *keeper)
 	Query *query;
 
 	initStringInfo(&text);
-	for (int i = 0; i < keeper->aview->ncolumns; i++)
+	for (int i = 0; i < keeper->aview->nkeyed; i++)
 		appendStringInfo(&text, "%s m.c%d", i == 0 ? "SELECT" : ",", i + 1);
 	appendStringInfo(&text, " FROM kanon.members_%d AS m", keeper->id);
 	query = stored_query(text.data);
@@ -204,7 +204,7 @@ int64
 demand_of_row(Keeper *keeper, const Datum *values, const bool *nulls)
 {
 	MemoryContext old = MemoryContextSwitchTo(keeper->asking);
-	ParamListInfo params = makeParamList(keeper->aview->ncolumns);
+	ParamListInfo params = makeParamList(keeper->aview->nkeyed);
 	SourceRun *run;
 	TupleTableSlot *slot;
 	int64 demand;

@@ -90,10 +90,10 @@ view_of_rows(const AView *aview)
 
 	*view = *aview;
 	view->profile = NULL;
-	view->nsource = aview->ncolumns;
-	view->columns = palloc0((aview->ncolumns + 1) * sizeof(AViewColumn));
-	memcpy(view->columns, aview->columns, aview->ncolumns * sizeof(AViewColumn));
-	for (int i = 0; i <= aview->ncolumns; i++)
+	view->nsource = aview->nkeyed;
+	view->columns = palloc0((aview->nkeyed + 1) * sizeof(AViewColumn));
+	memcpy(view->columns, aview->columns, aview->nkeyed * sizeof(AViewColumn));
+	for (int i = 0; i <= aview->nkeyed; i++)
 		view->columns[i].disclose = view->columns[i].retain = view->columns[i].level = -1;
 	if (OidIsValid(demand_table(aview)))
 	{
@@ -183,7 +183,7 @@ make_keeper(int32 id)
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
 	keeper->rows = rows = view_of_rows(keeper->aview);
-	keeper->anonymizer = anonymizer_create(rows, bms_add_range(NULL, 0, rows->ncolumns - 1), InvalidSnapshot);
+	keeper->anonymizer = anonymizer_create(rows, bms_add_range(NULL, 0, rows->nkeyed - 1), InvalidSnapshot);
 	keeper->recoder = anonymizer_recoder(keeper->anonymizer);
 	keeper->layout = anonymizer_layout(keeper->anonymizer);
 	keeper->nids = anonymizer_ids(keeper->anonymizer, &keeper->ids);

@@ -182,7 +182,7 @@ may_stay(Maintenance *maintenance, const StoredGroup *group, const Datum *values
 	{
 		int64 k = DatumGetInt64(values[keeper->row->natts - 1]);
 
-		Assert(keeper->row->natts == keeper->aview->ncolumns + 1);
+		Assert(keeper->row->natts == keeper->aview->nkeyed + 1);
 		if (k < 0 || (group->key == NULL && k > 1))
 			return false;
 	}

@@ -175,7 +175,7 @@ create_members(const AView *aview)
 	appendStringInfo(&command,
 					 "CREATE TABLE kanon.members_%d (m_group pg_catalog.int8, m_floor pg_catalog.int4 NOT NULL",
 					 aview->id);
-	for (int i = 0; i < aview->ncolumns; i++)
+	for (int i = 0; i < aview->nkeyed; i++)
 	{
 		appendStringInfo(&command, ", c%d ", i + 1);
 		append_type(&command, &aview->columns[i]);

@@ -74,7 +74,7 @@ static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
 static TupleDesc
 describe_pending(const Keeper *keeper)
 {
-	int ncolumns = keeper->aview->ncolumns;
+	int ncolumns = keeper->aview->nkeyed;
 	TupleDesc desc = CreateTemplateTupleDesc(ncolumns + Anum_pending_first - 1);
 
 	TupleDescInitEntry(desc, Anum_pending_present, "present", BOOLOID, -1, 0);
@@ -173,8 +173,8 @@ struct Feed
 	TupleTableSlot *base; /* for a row of that parent */
 	ExprContext *econtext;
 	ExprState *where;	 /* the view's condition; NULL: none */
-	AttrNumber *plain;	 /* by column of the view: the column of the base table that it is, or 0 */
-	ExprState **columns; /* by column of the view: its expression, if it is no plain column */
+	AttrNumber *plain;	 /* by column of the rows: the column of the base table that it is, or 0 */
+	ExprState **columns; /* by column of the rows: its expression, if it is no plain column */
 	/* Keep a row of the parent; present: it is there after the change. */
 	void (*feed)(Feed *feed, TupleTableSlot *slot, bool present);
 };
@@ -184,7 +184,7 @@ static void
 prepare_expressions(Feed *feed)
 {
 	Query *source = feed->keeper->aview->rows;
-	int ncolumns = feed->keeper->aview->ncolumns;
+	int ncolumns = feed->keeper->aview->nkeyed;
 	ListCell *cell;
 	int i = 0;
 
@@ -222,7 +222,7 @@ keep_values(Tuplestorestate *rows, TupleDesc desc, Datum *values, bool *nulls)
 static void
 feed_row(Feed *feed, TupleTableSlot *slot, bool present)
 {
-	int ncolumns = feed->keeper->aview->ncolumns;
+	int ncolumns = feed->keeper->aview->nkeyed;
 	Datum *values = palloc((ncolumns + Anum_pending_first - 1) * sizeof(Datum));
 	bool *nulls = palloc0((ncolumns + Anum_pending_first - 1) * sizeof(bool));
 
@@ -435,8 +435,8 @@ put_pending_row(Maintenance *maintenance, Keeper *keeper, const Datum *values, c
 	bool *row_nulls = palloc0(ncolumns * sizeof(bool));
 	ItemPointerData was;
 
-	memcpy(row, values, keeper->aview->ncolumns * sizeof(Datum));
-	memcpy(row_nulls, nulls, keeper->aview->ncolumns * sizeof(bool));
+	memcpy(row, values, keeper->aview->nkeyed * sizeof(Datum));
+	memcpy(row_nulls, nulls, keeper->aview->nkeyed * sizeof(bool));
 	if (keeper->personal)
 		row[ncolumns - 1] = Int64GetDatum(demand_of_row(keeper, values, nulls));
 	(void) maintenance_put(maintenance, row, row_nulls, &was);
@@ -532,7 +532,7 @@ reconsider_row(void *arg, const Datum *values, const bool *nulls)
 static void
 reconsider_owners(Keeper *keeper, List *entries, Tuplesortstate *sort, TupleDesc desc)
 {
-	Reconsidered reconsidered = {sort, MakeSingleTupleTableSlot(desc, &TTSOpsVirtual), keeper->aview->ncolumns};
+	Reconsidered reconsidered = {sort, MakeSingleTupleTableSlot(desc, &TTSOpsVirtual), keeper->aview->nkeyed};
 	ListCell *cell;
 
 	foreach (cell, entries)

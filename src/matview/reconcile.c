@@ -77,7 +77,7 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 	SourceRun *run;
 	TupleTableSlot *slot;
 
-	for (int i = 0; i < aview->ncolumns; i++)
+	for (int i = 0; i < aview->nkeyed; i++)
 		columns = lappend_int(columns, i);
 	/* Where rows have a k of their own, it is the last column, as in keeper->row. */
 	if (keeper->personal)
@@ -93,7 +93,7 @@ put_source(Keeper *keeper, Maintenance *maintenance, seen_hash *seen, Snapshot s
 		check_ids_present(keeper, slot);
 		if (keeper->personal)
 		{
-			int last = aview->ncolumns;
+			int last = aview->nkeyed;
 
 			slot->tts_values[last] =
 				Int64GetDatum(demand_of_choices(keeper, slot->tts_values[last], slot->tts_isnull[last]));

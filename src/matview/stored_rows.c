@@ -63,7 +63,7 @@ struct StoredRows
 static Bitmapset *
 add_raw_columns(const AView *stored, Bitmapset *columns)
 {
-	columns = bms_add_range(columns, stored->raw, stored->raw + stored->ncolumns);
+	columns = bms_add_range(columns, stored->raw, stored->raw + stored->nkeyed);
 	return stored_is_personal(stored) ? bms_add_member(columns, stored->profile->demand) : columns;
 }
 
@@ -128,8 +128,8 @@ stored_rows_start(const RowRequest *request)
 static int64
 group_of(const StoredRows *rows, TupleTableSlot *slot)
 {
-	Assert(rows->layout.place[rows->view->raw + rows->view->ncolumns] >= 0);
-	return DatumGetInt64(slot->tts_values[rows->layout.place[rows->view->raw + rows->view->ncolumns]]);
+	Assert(rows->layout.place[rows->view->raw + rows->view->nkeyed] >= 0);
+	return DatumGetInt64(slot->tts_values[rows->layout.place[rows->view->raw + rows->view->nkeyed]]);
 }
 
 /* Return true if a row is a witness.  Values that its owner does not let be seen are NULL. */

@@ -114,7 +114,7 @@ hide_ids(const AView *aview, Query *rows)
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		const AViewColumn *c = &aview->columns[i];
-		TargetEntry *entry = list_nth_node(TargetEntry, rows->targetList, aview->ncolumns + i);
+		TargetEntry *entry = list_nth_node(TargetEntry, rows->targetList, aview->nkeyed + i);
 		Expr *hidden = (Expr *) makeNullConst(c->source_type, c->source_typmod, c->source_collation);
 
 		if (c->role != ROLE_ID)
@@ -142,7 +142,7 @@ published_rows(const AView *aview)
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
-	for (int i = 0; i < aview->ncolumns; i++)
+	for (int i = 0; i < aview->nkeyed; i++)
 		appendStringInfo(&text, "m.c%d AS \"" STORED_RAW "\", ", i + 1, i + 1);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
@@ -203,7 +203,8 @@ join_choices(const AView *aview, Query *rows)
 {
 	Query *source = copyObject(aview->source);
 	RangeTblEntry *rte = rt_fetch(ROWS_RTI, source->rtable);
-	int ncolumns = aview->ncolumns;
+	int nkeyed = aview->nkeyed;
+	int group = nkeyed + aview->ncolumns;
 	ListCell *cell;
 	List *names = NIL;
 
@@ -211,21 +212,23 @@ join_choices(const AView *aview, Query *rows)
 		names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
 	rte->subquery = rows;
 	rte->eref = makeAlias("rows", names);
-	for (int i = 0; i < ncolumns; i++)
-		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, ncolumns + i);
+	for (int i = 0; i < aview->ncolumns; i++)
+		list_nth_node(TargetEntry, source->targetList, i)->expr = column_of_rows(rows, nkeyed + i);
 	if (stored_is_personal(aview))
 	{
-		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows,
-																									  2 * ncolumns + 1);
+		list_nth_node(TargetEntry, source->targetList, aview->profile->demand)->expr = column_of_rows(rows, group + 1);
 		source->hasSubLinks = false;
 	}
-	for (int i = 0; i < ncolumns; i++)
+	for (int i = 0; i < nkeyed; i++)
 		append_entry(source, column_of_rows(rows, i), psprintf(STORED_RAW, i + 1));
-	append_entry(source, column_of_rows(rows, 2 * ncolumns), STORED_GROUP);
+	append_entry(source, column_of_rows(rows, group), STORED_GROUP);
 	return source;
 }
 
-/* Put the published columns first, as in the view, then the columns as they are, then the others. */
+/*
+ * Put the published columns first, as in the view, then the columns as they are, then the
+ * others; there is no profile, and so no further column of its key.
+ */
 static Query *
 order_columns(const AView *aview, Query *rows)
 {
@@ -233,6 +236,7 @@ order_columns(const AView *aview, Query *rows)
 	int place = 0;
 	ListCell *cell;
 
+	Assert(aview->nkeyed == aview->ncolumns);
 	rows->targetList = list_copy_tail(rows->targetList, aview->ncolumns);
 	rows->targetList = list_concat(list_copy_head(rows->targetList, aview->ncolumns),
 								   list_concat(raw, list_copy_tail(rows->targetList, aview->ncolumns)));
@@ -304,12 +308,12 @@ static AViewColumn *
 stored_columns(const AView *aview)
 {
 	int nsource = aview->nsource;
-	int ncolumns = aview->ncolumns;
-	AViewColumn *columns = palloc0((nsource + ncolumns + 2) * sizeof(AViewColumn));
+	int nkeyed = aview->nkeyed;
+	AViewColumn *columns = palloc0((nsource + nkeyed + 2) * sizeof(AViewColumn));
 
 	memcpy(columns, aview->columns, nsource * sizeof(AViewColumn));
-	memcpy(columns + nsource, aview->columns, ncolumns * sizeof(AViewColumn));
-	for (int i = 0; i < ncolumns; i++)
+	memcpy(columns + nsource, aview->columns, nkeyed * sizeof(AViewColumn));
+	for (int i = 0; i < nkeyed; i++)
 	{
 		columns[nsource + i].name = psprintf(STORED_RAW, i + 1);
 		if (columns[i].role != ROLE_QUASI)
@@ -318,8 +322,8 @@ stored_columns(const AView *aview)
 		columns[i].source_typmod = -1;
 		columns[i].source_collation = C_COLLATION_OID;
 	}
-	columns[nsource + ncolumns] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
-	columns[nsource + ncolumns + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
+	columns[nsource + nkeyed] = (AViewColumn){.name = STORED_GROUP, .source_type = INT8OID, .source_typmod = -1};
+	columns[nsource + nkeyed + 1] = (AViewColumn){.name = STORED_SHOWN, .source_type = BOOLOID, .source_typmod = -1};
 	return columns;
 }
 
@@ -353,7 +357,7 @@ stored_view(const AView *aview)
 	stored->rows = published_rows(aview);
 	stored->columns = stored_columns(aview);
 	stored->raw = aview->nsource;
-	stored->nsource = aview->nsource + aview->ncolumns + 1;
+	stored->nsource = aview->nsource + aview->nkeyed + 1;
 	replace_source(aview, stored);
 	source_mention(aview, stored->source);
 	return stored;

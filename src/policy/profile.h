@@ -63,8 +63,10 @@ extern ProfileRequest *profile_of_reference(char *column, char *table, char *k, 
 /* profile_join.c */
 /*
  * Return the text of a source joined with the choices of a profile.  desc: the columns
- * of the source; columns: the request for each of them, or NULL.
+ * of the source; columns: the request for each of them, or NULL; nshown: the first of
+ * them, which are columns of the view.
  */
-extern char *profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns);
+extern char *profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns,
+						  int nshown);
 
 #endif

@@ -54,6 +54,7 @@ typedef struct ChoiceJoin
 	Relation table;			 /* the profile table */
 	TupleDesc desc;			 /* of the source */
 	ColumnRequest **columns; /* for each column of the source, or NULL */
+	int nshown;				 /* the first columns of the source, which the view has */
 	char *purpose;			 /* column of the profile table; NULL: none */
 	char *recipient;		 /* the same */
 	List *key;				 /* ProfilePairs, complete */
@@ -118,19 +119,31 @@ choice_column(const ChoiceJoin *join, const char *name, ChoiceType wanted)
 	return psprintf("choice.%s", quote_identifier(name));
 }
 
-/* Return the number of a column of the view, from 1; raise an error if there is none of the name. */
+/* Return the number of a column of the source, from 1, or 0 if it has none of the name. */
 static int
-view_column(const ChoiceJoin *join, const char *name)
+find_source_column(const ChoiceJoin *join, const char *name)
 {
 	for (int i = 0; i < join->desc->natts; i++)
 	{
 		if (strcmp(NameStr(TupleDescAttr(join->desc, i)->attname), name) == 0)
 			return i + 1;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("the source has no column \"%s\"", name),
-			 errdetail("The profile names it.")));
+	return 0;
+}
+
+/* Return the number of a column of the view, from 1; raise an error if there is none of the name. */
+static int
+view_column(const ChoiceJoin *join, const char *name)
+{
+	int number = find_source_column(join, name);
+
+	if (number == 0 || number > join->nshown)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the view has no column \"%s\"", name),
+				 errdetail("The profile names it."),
+				 errhint("A column of the source is in the view if it has a role or is named in other.")));
+	return number;
 }
 
 /*
@@ -230,7 +243,7 @@ append_levels(const ChoiceJoin *join, StringInfo text, bool strictest)
 {
 	ListCell *cell;
 
-	for (int i = 0; join->profile->level && i < join->desc->natts; i++)
+	for (int i = 0; join->profile->level && i < join->nshown; i++)
 	{
 		if (join->columns[i] && join->columns[i]->role == ROLE_SENSITIVE)
 			append_choice(text, integer_choice(join, join->profile->level), psprintf(CHOICE_LEVEL, i + 1), false,
@@ -333,12 +346,25 @@ append_given_choices(const ChoiceJoin *join, StringInfo text)
 		appendStringInfo(text, ", choice.%s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)));
 }
 
+/* Return the type of a column of the source that is in the key; raise an error if there is none of the name. */
+static Oid
+key_type(const ChoiceJoin *join, const char *name)
+{
+	int number = find_source_column(join, name);
+
+	if (number == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the source has no column \"%s\"", name),
+				 errdetail("The profile names it.")));
+	return TupleDescAttr(join->desc, number - 1)->atttypid;
+}
+
 /* Raise an error that names the profile if a column of the view cannot be compared with a key column. */
 static void
 check_comparable(const ChoiceJoin *join, const ProfilePair *pair)
 {
-	int number = view_column(join, pair->view_column);
-	Oid type = TupleDescAttr(join->desc, number - 1)->atttypid;
+	Oid type = key_type(join, pair->view_column);
 	Form_pg_attribute choice = find_choice(join, pair->table_column);
 	Operator equals = choice ? oper(NULL, list_make1(makeString("=")), choice->atttypid, type, true, -1) : NULL;
 
@@ -398,7 +424,12 @@ join_text(const ChoiceJoin *join, const char *source, bool strictest)
 	initStringInfo(&text);
 	appendStringInfoString(&text, "SELECT ");
 	for (int i = 0; i < join->desc->natts; i++)
-		appendStringInfo(&text, "source.%s, ", quote_identifier(NameStr(TupleDescAttr(join->desc, i)->attname)));
+	{
+		appendStringInfo(&text, "source.%s", quote_identifier(NameStr(TupleDescAttr(join->desc, i)->attname)));
+		if (i >= join->nshown)
+			appendStringInfo(&text, " AS \"" CHOICE_KEY "\"", i - join->nshown + 1);
+		appendStringInfoString(&text, ", ");
+	}
 	appendStringInfo(&text, "%s IS NOT NULL AS %s", choice_column(join, first->table_column, TYPE_ANY),
 					 quote_identifier(CHOICE_FOUND));
 	if (strictest)
@@ -476,10 +507,10 @@ check_width(const ChoiceJoin *join)
 
 /* Return the text of a source joined with the choices of a profile: see profile.h. */
 char *
-profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns)
+profile_join(const ProfileRequest *profile, const char *source, TupleDesc desc, ColumnRequest **columns, int nshown)
 {
 	RangeVar *name = makeRangeVarFromNameList(kanon_name_list(profile->table));
-	ChoiceJoin join = {.profile = profile, .desc = desc, .columns = columns};
+	ChoiceJoin join = {.profile = profile, .desc = desc, .columns = columns, .nshown = nshown};
 	char *text;
 
 	join.table = relation_openrv(name, AccessShareLock);

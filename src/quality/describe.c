@@ -7,6 +7,7 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
+#include "aview/projection.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -106,6 +107,16 @@ kanon_aview_columns(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* Return the name of a column of the profile's key: in the view, or in the source if the view does not have it. */
+static const char *
+key_name(const AView *aview, int column)
+{
+	Assert(column >= 0 && column < aview->nkeyed);
+	if (column < aview->ncolumns)
+		return aview->columns[column].name;
+	return get_tle_by_resno(aview->rows->targetList, column + 1)->resname;
+}
+
 /*
  * Return the profile of a view: aview_profile(view) -> (choices, k, purpose, recipient,
  * view_key, choices_key), or no row if it has none.
@@ -137,7 +148,7 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	choice_names = palloc(list_length(key.view_columns) * sizeof(Datum));
 	foreach (cell, key.view_columns)
 	{
-		view_names[i] = CStringGetTextDatum(aview->columns[lfirst_int(cell)].name);
+		view_names[i] = CStringGetTextDatum(key_name(aview, lfirst_int(cell)));
 		choice_names[i] = CStringGetTextDatum(get_attname(key.table, list_nth_int(key.choices, i), false));
 		i++;
 	}
@@ -151,7 +162,7 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 Datum
 kanon_aview_selects(PG_FUNCTION_ARGS)
 {
-	const Query *rows = describe_load(PG_GETARG_OID(0))->rows;
+	const Query *rows = projection_inside(describe_load(PG_GETARG_OID(0))->rows);
 
 	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause ||
 				   rows->havingQual);

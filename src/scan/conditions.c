@@ -34,6 +34,7 @@
 
 #include "anonymize/region.h"
 #include "aview/aview.h"
+#include "aview/refusal.h"
 #include "base/extension.h"
 #include "source/source.h"
 
@@ -410,22 +411,30 @@ is_immutable_there(const AView *aview, int rti, Node *clause)
 }
 
 /*
- * Return true if a condition may be handed to the source: it selects there exactly
- * the rows that it would select among published rows, or more.  Unless the analyst is
- * trusted, it may see there no value that is not published.
+ * Return the reason why a condition may not be handed to the source, or NULL if it may: it
+ * selects there exactly the rows that it would select among published rows, or more.  Unless
+ * the analyst is trusted, it may see there no value that is not published.
  */
-static bool
-may_ask_source(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
+static const char *
+objection_to_asking(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
 {
-	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) ||
-		contain_subplans(clause))
-		return false;
-	if (not_plain_walker(clause, &rti) || (roles.id && hides_all_ids(aview)))
-		return false;
+	if (roles.whole_row || roles.generalized || roles.quasi)
+		return "a condition is about generalized values";
+	if (contain_volatile_functions(clause) || contain_subplans(clause))
+		return "a condition is volatile, or has a subquery";
+	if (not_plain_walker(clause, &rti))
+		return "a condition has an expression of a kind that is not handed on";
+	if (roles.id && hides_all_ids(aview))
+		return "no row publishes its identifiers";
 	if (!trusted && !sees_published_only(aview, rti, clause))
-		return false;
-	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause) &&
-		   !unknown_collation_walker(clause, NULL) && is_immutable_there(aview, rti, clause);
+		return "a condition would see values that are not published";
+	if (!fails_where_hidden(aview, rti, clause, &roles))
+		return "a condition may hold for a row that hides the column";
+	if (!is_discreet(rti, clause) || unknown_collation_walker(clause, NULL))
+		return "a condition may reveal the values that it is evaluated on";
+	if (!is_immutable_there(aview, rti, clause))
+		return "the result of a condition depends on the session";
+	return NULL;
 }
 
 /* Find a parameter that the running plan sets. */
@@ -599,7 +608,8 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 	{
 		Node *clause = lfirst(cell);
 		Roles roles = conditions_roles(aview, rti, clause);
-		bool pre = may_ask_source(aview, rti, roles, clause, trusted);
+		const char *objection = objection_to_asking(aview, rti, roles, clause, trusted);
+		bool pre = objection == NULL;
 		int column;
 
 		if (roles.id && hides_all_ids(aview) && fails_without_role(aview, rti, clause, ROLE_ID))
@@ -612,6 +622,8 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		}
 		if (pre)
 			conditions->pre = lappend(conditions->pre, clause);
+		else
+			aview_refuse(aview, "pre-filter", objection);
 		/*
 		 * Which rows hide a column is known only once they are published, so the condition
 		 * is checked again there.  It is checked first: a function that saw the row earlier
@@ -674,7 +686,7 @@ source_mutator(Node *node, void *context)
 		return NULL;
 	if (IsA(node, Var) && (int) ((Var *) node)->varno == terms->rti)
 	{
-		/* may_ask_source() refuses whole rows. */
+		/* objection_to_asking() refuses whole rows. */
 		Assert(((Var *) node)->varattno > 0 && ((Var *) node)->varattno <= terms->aview->ncolumns);
 		return (Node *) source_column(terms->aview, ((Var *) node)->varattno - 1);
 	}
