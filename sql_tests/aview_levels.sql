@@ -1,7 +1,8 @@
 -- Levels between which quasi-identifiers are published: fixed ones reveal nothing of finer groups, by every plan.
 CREATE TABLE people (id int PRIMARY KEY, age int, zip text, illness text);
 INSERT INTO people SELECT i, 20 + i * i % 37, (4000 + i * 7 % 90)::text, 'flu' FROM generate_series(1, 300) i
-    UNION ALL VALUES (301, 80, '9000', 'gout'), (302, NULL, '4001', 'gout'), (303, 30, NULL, 'gout');
+    UNION ALL VALUES (301, 80, '9000', 'gout'), (302, NULL, '4001', 'gout'), (303, 30, NULL, 'gout'),
+        (304, 100, '9100', 'gout'), (305, 120, '9200', 'gout'), (306, 140, '9300', 'gout');
 CREATE INDEX ON people (illness);
 CREATE INDEX ON people (zip, age);
 ANALYZE people;

@@ -14,6 +14,26 @@ SELECT kanon.create_anonymization_view('by_decade', 'SELECT * FROM people', id =
 SELECT age, count(*) FROM by_decade GROUP BY age;
 SELECT * FROM kanon.downcoding('by_decade');
 
+-- Four rows as [20,30), where 28 and 29 remain.  With at most k - 1 = 2 of each, two would be 28 and two 29.  But three
+-- are 28: they are of two people, or too much alike, or one of them asks for another k.  So nothing is certain.
+CREATE TABLE member (n serial PRIMARY KEY, who text, age int, illness text, k int DEFAULT 3);
+INSERT INTO member (who, age, illness) SELECT 'p' || 3 * age + twin, age, (ARRAY['flu', 'gout'])[1 + twin % 2]
+    FROM generate_series(20, 27) age, generate_series(0, 2) twin
+    UNION ALL VALUES ('a', 28, 'flu'), ('a', 28, 'flu'), ('b', 28, 'flu'), ('c', 29, 'gout');
+UPDATE member SET k = 4 WHERE who = 'b';
+SELECT kanon.create_anonymization_view('by_people', 'SELECT who, age, illness FROM member', id => '{who}',
+    quasi_ids => '{"age": "ages"}', sensitive => '{"illness": null}', k => 3);
+SELECT kanon.create_anonymization_view('by_illness', 'SELECT n, age, illness FROM member', id => '{n}',
+    quasi_ids => '{"age": "ages"}', sensitive => '{"illness": null}', k => 3, l => 2);
+SELECT kanon.create_anonymization_view('by_choice', 'SELECT n, age, illness FROM member', id => '{n}',
+    quasi_ids => '{"age": "ages"}', sensitive => '{"illness": null}', k => 3,
+    profile => '{"table": "member", "key": {"n": "n"}, "k": "k"}');
+SELECT kanon.grant_access(current_user, 'care', 'ward');
+SET kanon.purpose = 'care';
+SET kanon.recipient = 'ward';
+SELECT v, d."column", rows, narrowed, certain, example FROM unnest('{by_people,by_illness,by_choice}'::regclass[]) v,
+    kanon.downcoding(v) d;
+
 -- Beside the attack by brute force: random tables of three columns and all combinations of values that a row may have.
 \set dir `echo "$PG_ABS_SRCDIR"`
 \i :dir/data/random.sql
