@@ -2,32 +2,34 @@
 -- Levels that are fixed beforehand, from a sample or from public data.
 --
 
--- The expression for a column's value at a level of its hierarchy, as text.
-CREATE FUNCTION kanon.level_expression("column" name, type regtype, dgh text, level integer) RETURNS text
+-- The expression for a column's value, an element of a class that kanon.violations returns, at a level of its hierarchy.
+CREATE FUNCTION kanon.level_expression(place integer, type regtype, dgh text, level integer) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN level = 0 THEN value WHEN dgh IS NULL THEN '''*'''
+    SELECT CASE WHEN level = 0 THEN value WHEN dgh IS NULL THEN quote_literal('*')
         ELSE format('kanon.generalize(%L, %s, %s)::text', dgh, value, level) END
-    FROM (SELECT format(CASE WHEN type IN ('timestamp'::regtype, 'timestamptz'::regtype) THEN '%I::date::text' ELSE '%I::text' END, "column")) v (value)
+    FROM (SELECT format(CASE WHEN type IN ('timestamp'::regtype, 'timestamptz'::regtype) THEN 'left(class[%s], 10)' ELSE 'class[%s]' END, place)) v (value)
 $$;
 COMMENT ON FUNCTION kanon.level_expression IS 'the expression for a column at a level of its hierarchy, for kanon.suggest_levels';
 
--- The share of rows in cells of fewer than k rows, if each column is at its level.
-CREATE FUNCTION kanon.level_suppression(rel regclass, expressions text[], k integer) RETURNS float8
-    LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
+-- The share of rows in cells of fewer than k rows, if each column is at its level.  kanon.violations reads the relation
+-- with the right rights; here it returns all classes.
+CREATE FUNCTION kanon.level_suppression(rel regclass, columns text[], expressions text[], k integer) RETURNS float8
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 DECLARE
     share float8;
 BEGIN
-    EXECUTE format('SELECT coalesce(sum(n) FILTER (WHERE n < $1) / sum(n), 0) FROM (SELECT count(*) AS n FROM %s GROUP BY ARRAY[%s]) AS cells',
-        rel, array_to_string(expressions, ', ')) INTO share USING k;
+    EXECUTE format('SELECT coalesce(sum(n) FILTER (WHERE n < $1) / sum(n), 0)'
+            ' FROM (SELECT sum(rows) AS n FROM kanon.violations($2, $3, 2147483647) GROUP BY ARRAY[%s]) AS cells',
+        array_to_string(expressions, ', ')) INTO share USING k, rel, columns;
     RETURN share;
 END
 $$;
 COMMENT ON FUNCTION kanon.level_suppression IS 'the share of rows that fixed levels would suppress, for kanon.suggest_levels';
 
 CREATE FUNCTION kanon.suggest_levels(rel regclass, quasi_ids jsonb, k integer, suppress float8 DEFAULT 0.05) RETURNS jsonb
-    LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
+    LANGUAGE plpgsql STRICT SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO' AS $$
 DECLARE
-    columns name[];
+    columns text[];
     types regtype[];
     hierarchies text[];
     levels integer[];
@@ -53,11 +55,12 @@ BEGIN
     END IF;
     -- As Datafly: the column with the most different values goes up next.
     LOOP
-        SELECT array_agg(kanon.level_expression(columns[i], types[i], hierarchies[i], levels[i]) ORDER BY i) INTO expressions
+        SELECT array_agg(kanon.level_expression(i, types[i], hierarchies[i], levels[i]) ORDER BY i) INTO expressions
             FROM generate_subscripts(columns, 1) i;
-        EXIT WHEN kanon.level_suppression(rel, expressions, k) <= suppress;
-        EXECUTE format('SELECT ARRAY[%s] FROM %s', (SELECT string_agg(format('count(DISTINCT %s)', e), ', ' ORDER BY i)
-            FROM unnest(expressions) WITH ORDINALITY AS u (e, i)), rel) INTO different;
+        EXIT WHEN kanon.level_suppression(rel, columns, expressions, k) <= suppress;
+        EXECUTE format('SELECT ARRAY[%s] FROM kanon.violations($1, $2, 2147483647)',
+            (SELECT string_agg(format('count(DISTINCT %s)', e), ', ' ORDER BY i) FROM unnest(expressions) WITH ORDINALITY AS u (e, i)))
+            INTO different USING rel, columns;
         SELECT i INTO next FROM unnest(different) WITH ORDINALITY AS u (n, i) ORDER BY n DESC, i LIMIT 1;
         IF different[next] <= 1 THEN
             RAISE EXCEPTION 'relation "%" has fewer than % rows', rel, k USING ERRCODE = 'invalid_parameter_value',
@@ -69,8 +72,8 @@ BEGIN
     FOR i IN REVERSE cardinality(columns) .. 1 LOOP
         WHILE levels[i] > 0 LOOP
             lower := expressions;
-            lower[i] := kanon.level_expression(columns[i], types[i], hierarchies[i], levels[i] - 1);
-            EXIT WHEN kanon.level_suppression(rel, lower, k) > suppress;
+            lower[i] := kanon.level_expression(i, types[i], hierarchies[i], levels[i] - 1);
+            EXIT WHEN kanon.level_suppression(rel, columns, lower, k) > suppress;
             expressions := lower;
             levels[i] := levels[i] - 1;
         END LOOP;

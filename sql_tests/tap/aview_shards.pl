@@ -90,7 +90,8 @@ sub view
 {
 	my ($name, $source, $options) = @_;
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('$name', 'SELECT * FROM $source', id => '{id}',
-		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', other => '{ward}', $options);
+		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', other => '{ward}',
+			$options);
 		GRANT SELECT ON $name TO kanon_analyst");
 	return;
 }

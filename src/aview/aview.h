@@ -148,10 +148,15 @@ extern bool aview_limits_levels(const AView *aview);
 /* Return true if there may be rows that are published in groups. */
 extern bool aview_groups(const AView *aview);
 extern bool aview_index_is_key(Oid index, const Bitmapset *columns);
-/* Return the column of a single plain table that a column of the view is, and set the table; 0 if it is none. */
+/* Return the column of a single plain table that a column of the view, or of its key, is, and set the table; or 0. */
 extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
+/*
+ * Raise an error unless the current user may name the view in a query: USAGE on its schema, SELECT on the view.  For
+ * functions that are given the view, or its number, where PostgreSQL does not check a name.
+ */
+extern void aview_check_select(Oid view);
 extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
 

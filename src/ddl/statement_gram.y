@@ -37,8 +37,8 @@
 #define FORM_DROP_AVIEW "DROP ANONYMIZATION_VIEW is followed by the name of an anonymization view."
 #define FORM_CREATE_AVIEW \
 	"The form is CREATE [MATERIALIZED] ANONYMIZATION_VIEW view ON query WITH clauses," \
-	" where a clause begins with ANONYMIZATION_ID, ANONYMIZATION_QUASI_ID, ANONYMIZATION_SENSITIVE_ATTR or ANONYMIZATION_OTHER," \
-	" with K, L, T, MATCH, ALGORITHM or BLOCK_SIZE, or is column REFERENCES table (column)."
+	" where a clause begins with ANONYMIZATION_ID, ANONYMIZATION_QUASI_ID, ANONYMIZATION_SENSITIVE_ATTR or" \
+	" ANONYMIZATION_OTHER, with K, L, T, MATCH, ALGORITHM or BLOCK_SIZE, or is column REFERENCES table (column)."
 #define FORM_CLAUSES \
 	"Clauses are ANONYMIZATION_ID columns, ANONYMIZATION_QUASI_ID columns, ANONYMIZATION_SENSITIVE_ATTR columns," \
 	" ANONYMIZATION_OTHER columns or *, column REFERENCES table (k_column [, level_column])," \

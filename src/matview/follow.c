@@ -32,6 +32,7 @@
 #include "utils/rls.h"
 
 #include "aview/aview.h"
+#include "base/as_owner.h"
 #include "base/extension.h"
 #include "matview/demand.h"
 #include "matview/matview.h"
@@ -347,6 +348,21 @@ enable_fully(int32 id, List *tables)
 }
 
 /*
+ * Have the groups of a view compared with its source.  The event triggers call us with
+ * the rights of kanon's owner; the code in the view, which the planner evaluates, gets no
+ * more than the role has whose command it is.
+ */
+static void
+reconcile_as_caller(int32 id)
+{
+	AsOwner scope;
+
+	as_owner_start(&scope, GetOuterUserId(), NULL);
+	pending_reconcile(id);
+	as_owner_end(&scope);
+}
+
+/*
  * kanon.follow_tables(number, gone): move the triggers of a view after its source's tables
  * have changed; gone: tables are gone, and their rows with them.
  */
@@ -366,7 +382,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	changed |= move_triggers(id, wanted, tables_with_triggers(id));
 	changed |= enable_fully(id, wanted);
 	if (changed)
-		pending_reconcile(id);
+		reconcile_as_caller(id);
 	PG_RETURN_VOID();
 }
 

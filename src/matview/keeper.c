@@ -194,7 +194,7 @@ make_keeper(int32 id)
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
 	/* Planning runs code of the view's owner, too. */
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
 	keeper->id_keys = palloc0(keeper->nids * sizeof(ScanKeyData));
@@ -306,7 +306,7 @@ keeper_work(int32 id, KeeperWork work, void *arg)
 	matview_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
 	keeper_use(keeper, work, arg);
 	as_owner_end(&scope);
 	PopActiveSnapshot();

@@ -348,7 +348,7 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
-	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, feed->keeper->aview->owner, feed->keeper->aview->settings);
 	feed_statement(feed, trigger, table);
 	as_owner_end(&scope);
 }

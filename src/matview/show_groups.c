@@ -16,6 +16,7 @@
 #include "aview/aview.h"
 #include "base/extension.h"
 #include "matview/stored.h"
+#include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_groups);
 
@@ -31,7 +32,7 @@ matview_load_owned(Oid view)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("anonymization view \"%s\" is not materialized", get_rel_name(view))));
-	stored_check_rights(aview);
+	source_check_rights(aview);
 	return aview;
 }
 

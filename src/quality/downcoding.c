@@ -574,7 +574,7 @@ kanon_downcoding(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, aview->owner, aview->settings);
 	see_rows(&attack, aview);
 	as_owner_end(&scope);
 	attack_cells(&attack);

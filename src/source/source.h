@@ -79,6 +79,12 @@ extern TupleDesc source_desc(const SourceRun *run);
 /* End the run, also before its last row, and free it. */
 extern void source_end(SourceRun *run);
 
+/*
+ * Raise an error unless the view's owner may still read the source, for functions that show what was stored of it.
+ * The caller has the owner's rights.
+ */
+extern void source_check_rights(const AView *aview);
+
 /* A query that is run again and again with other values of its parameters, one run after the other. */
 typedef struct SourcePlan SourcePlan;
 
