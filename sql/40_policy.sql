@@ -36,18 +36,22 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[]) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', aview_guarantee.view);
     END IF;
-    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL INTO k, l, t, match, algorithm, block_size, materialized
+    -- An application may keep a secret in a setting of its own, so that the values of these are left out.
+    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL, a.preselect,
+            ARRAY(SELECT CASE WHEN s LIKE '%.%=%' AND split_part(s, '=', 1) LIKE '%.%' THEN split_part(s, '=', 1) || '=...' ELSE s END
+                FROM unnest(a.settings) AS s)
+        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
 COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS
-    'the guarantees of an anonymization view (k, l, t), and how it is read';
+    'the guarantees of an anonymization view (k, l, t), and how it is read: settings without = follow the session';
 
 -- Return the OID of a role, 0 for public; raise an error if the role does not exist.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid

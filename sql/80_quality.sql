@@ -45,7 +45,7 @@ COMMENT ON FUNCTION kanon.linked_groups IS
 
 CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OUT unknown boolean, OUT rows bigint,
         OUT people bigint, OUT fate text, OUT raw_classes bigint, OUT raw_alone bigint,
-        OUT box kanon.generalized[], OUT loss float8[]) RETURNS SETOF record
+        OUT box kanon.generalized[], OUT loss float8[], OUT diverse bigint[]) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_tally';
 COMMENT ON FUNCTION kanon.tally IS
     'the published classes of an A-view (column is null), and the raw values of its columns; for the view''s owner';

@@ -234,6 +234,13 @@ typedef struct RangeTblEntry KanonPermission;
  */
 #define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
 
+/* Since PostgreSQL 17 ALTER TABLE can give a generated column other values, for which no trigger fires. */
+#if PG_VERSION_NUM >= 170000
+#define kanon_sets_expression(subtype) ((subtype) == AT_SetExpression)
+#else
+#define kanon_sets_expression(subtype) false
+#endif
+
 /* The parts of a name that may be qualified. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_name_list(name) stringToQualifiedNameList(name, NULL)

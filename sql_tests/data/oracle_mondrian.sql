@@ -304,9 +304,10 @@ BEGIN
             FROM (SELECT block, line.box FROM oracle.line JOIN oracle.box b ON b.view = v.name AND b.box = line.box
                 AND b.depth = deepest - s
                   WHERE NOT done GROUP BY block, line.box
-                  HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
-                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive))
-                                            END)) safe
+                  HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who),
+                                            count(DISTINCT person)),
+                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(jsonb_build_object(
+                                            'person', person, 'sensitive', sensitive, 'same', same)) END)) safe
             WHERE NOT l.done AND l.block = safe.block AND l.box = safe.box;
         UPDATE oracle.line l SET box = b.parent FROM oracle.box b
             WHERE NOT l.done AND b.view = v.name AND b.box = l.box AND b.depth = deepest - s AND b.depth > 0;

@@ -174,7 +174,8 @@ BEGIN
         IF c.type = 'date' AND x !~ '^[0-9]{4}-' THEN
             x := '2020-01-07';
         END IF;
-        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric') THEN c.type ELSE 'unknown' END,
+        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric', 'timestamp', 'interval',
+            'double precision', 'citext') THEN c.type ELSE 'unknown' END,
             x);
     END LOOP;
     x := CASE oracle.pick('{op,op,op,in,between,is null,not null,distinct,coalesce,any}')

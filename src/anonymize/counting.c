@@ -286,12 +286,13 @@ ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
 
 	if (anonymizer->aview->profile || !shards_exist(anonymizer->aview))
 		return NULL;
-	recoder->count_rows = recoder->count_rows || shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot);
-	if (!recoder->count_rows)
+	if (!recoder->count_rows && !shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot))
 	{
-		aview_refuse(anonymizer->aview, "counting on other servers", "an individual may have several rows");
+		aview_refuse(anonymizer->aview, "counting on other servers",
+					 "an individual may have several rows, or a row none");
 		return NULL;
 	}
+	recoder_count_rows(recoder);
 	for (int i = 0; i < recoder->ncolumns; i++)
 		columns = bms_add_member(columns, anonymizer->aview->quasi[i]);
 	for (int i = 0; i < recoder->nsensitive; i++)

@@ -112,7 +112,9 @@ typedef struct AView
 	/* Materialized views: see src/matview. */
 	bool materialized;
 	bool by_triggers; /* true if triggers keep the groups; otherwise only kanon.refresh() does */
+	bool stale;		  /* the groups are known to have missed changes */
 	char *chain;	  /* the steps that the groups were made with */
+	char *policies;	  /* kanon.row_policies() at that time; NULL: no table had row security */
 	int raw;		  /* of stored rows: the first of the columns as they are, which the group follows */
 } AView;
 

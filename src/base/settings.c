@@ -253,6 +253,18 @@ settings_enter(PinnedSettings *settings)
 	return level;
 }
 
+/* Return true if some setting is named without a value. */
+bool
+settings_follow_session(const PinnedSettings *settings)
+{
+	for (int i = 0; i < settings->count; i++)
+	{
+		if (settings->settings[i].value == NULL)
+			return true;
+	}
+	return false;
+}
+
 void
 settings_leave(int level)
 {

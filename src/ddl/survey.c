@@ -109,7 +109,7 @@ survey_columns(const AView *aview, List *columns, bool keeping)
 	{
 		AViewColumn *column = &aview->columns[lfirst_int(cell)];
 
-		survey->columns[survey->ncolumns] = dictionary_create(column->source_type, column->dgh);
+		survey->columns[survey->ncolumns] = dictionary_create(column->source_type, column->dgh, aview->settings);
 		survey_value(survey, survey->ncolumns, NULL_CODE);
 		survey->rows[survey->ncolumns++][NULL_CODE] = 0;
 	}

@@ -15,6 +15,7 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
 #include "source/source.h"
 
@@ -71,6 +72,7 @@ kanon_groups(PG_FUNCTION_ARGS)
 	StringInfoData command;
 	StringInfoData cell;
 
+	policies_check(aview);
 	initStringInfo(&command);
 	initStringInfo(&cell);
 	for (int i = 0; i < aview->nquasi; i++)

@@ -79,7 +79,7 @@ read_side(const ClassedRelation *relation)
 	side->codes = palloc((Size) side->room * side->ncolumns * sizeof(int32));
 	side->rows = palloc(side->room * sizeof(int64));
 	foreach (cell, relation->types)
-		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL);
+		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL, NULL);
 	relation_start(relation, &scope);
 	relation_visit(psprintf(CLASSES_QUERY, relation->list, relation->name, relation->suppressed), add_class, side);
 	relation_end(&scope);
