@@ -116,11 +116,12 @@ COMMENT ON FUNCTION kanon.revoke_access(text, text, text, regclass) IS
 
 -- The definition of a view, for all roles that may read the view.
 CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT dgh text, OUT base_table regclass,
-        OUT base_column name, OUT disclose name, OUT retain name, OUT level name) RETURNS SETOF record
+        OUT base_column name, OUT disclose name, OUT retain name, OUT level name, OUT lowest integer, OUT highest integer)
+    RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
 COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
-    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the '
-    'choices for it';
+    'columns of an anonymization view: role, hierarchy, the table column behind each, the columns with the '
+    'choices for it, and the levels between which it is published (null: all)';
 CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
         OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
@@ -277,6 +278,10 @@ BEGIN
     IF guarantee.t IS NOT NULL THEN
         said := said || format('The distribution of sensitive values in a group differs from that in all rows by a distance of at most %s.', guarantee.t);
     END IF;
+    said := said || ARRAY(
+        SELECT format(CASE WHEN c.lowest = c.highest THEN '%I is shown at level %s of its hierarchy, or not at all.'
+            ELSE '%I is shown at levels %s to %s of its hierarchy, or not at all.' END, c.column, c.lowest, c.highest)
+        FROM kanon.aview_columns(policy.view) c WHERE c.highest IS NOT NULL);
     IF guarantee.materialized THEN
         said := said || 'Its groups are stored, and can only become more general.'::text;
     END IF;

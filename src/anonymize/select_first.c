@@ -206,18 +206,37 @@ count_cell(Members *members, List *conditions)
 	return members->affordable;
 }
 
-/* Keep the cells of the classes that a cell's recoding has published. */
-static void
-keep_cells(Anonymizer *anonymizer, const Histogram *histogram)
+/* Return the set of suppressed rows, to which a class belongs. */
+static Cell *
+suppressed_cell(Recoder *recoder, const int32 *codes)
 {
+	int32 place[MAX_PLACE];
+
+	recoder->nesting->locate(recoder, recoder->nsteps, codes, place);
+	return recoder_cell(recoder, recoder->nsteps, place, true);
+}
+
+/*
+ * Keep the cells of the classes that recoding the cell of a step has published.  From the last
+ * step on in whose cells rows are published, the other classes are suppressed.
+ */
+static void
+keep_cells(Anonymizer *anonymizer, const Histogram *histogram, int step)
+{
+	Recoder *recoder = anonymizer->recoder;
+
 	for (int class = 0; class < histogram->nclasses; class ++)
 	{
-		if (histogram->cells[class])
-		{
-			int known = histogram_class(anonymizer->classes, class_codes(histogram, class));
+		const int32 *codes = class_codes(histogram, class);
+		Cell *cell = histogram->cells[class];
+		int known;
 
-			anonymizer->classes->cells[known] = histogram->cells[class];
-		}
+		if (cell == NULL && step >= recoder->last_step)
+			cell = suppressed_cell(recoder, codes);
+		if (cell == NULL)
+			continue;
+		known = histogram_class(anonymizer->classes, codes);
+		anonymizer->classes->cells[known] = cell;
 	}
 }
 
@@ -241,7 +260,7 @@ probe(SelectFirst *selection, int step)
 		recode(members.histogram, 0, step);
 	MemoryContextSwitchTo(anonymizer->context);
 	if (counted)
-		keep_cells(anonymizer, members.histogram);
+		keep_cells(anonymizer, members.histogram, step);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return counted;

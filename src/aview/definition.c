@@ -66,7 +66,9 @@ enum Anum_aview_column
 	Anum_aview_column_aview = 1,
 	Anum_aview_column_attnum,
 	Anum_aview_column_role,
-	Anum_aview_column_dgh
+	Anum_aview_column_dgh,
+	Anum_aview_column_lowest,
+	Anum_aview_column_highest
 };
 
 enum Anum_aview_step
@@ -182,6 +184,10 @@ read_column(AView *aview, HeapTuple row, TupleDesc desc)
 	column->role = strcmp(role, "id") == 0 ? ROLE_ID : (strcmp(role, "quasi") == 0 ? ROLE_QUASI : ROLE_SENSITIVE);
 	column->dgh_name = isnull ? NULL : TextDatumGetCString(dgh);
 	column->generalized = column->role == ROLE_QUASI || (column->role == ROLE_SENSITIVE && !isnull);
+	column->lowest = DatumGetInt32(attribute(row, desc, Anum_aview_column_lowest, &isnull));
+	column->lowest = isnull ? 0 : column->lowest;
+	column->highest = DatumGetInt32(attribute(row, desc, Anum_aview_column_highest, &isnull));
+	column->highest = isnull ? NO_HIGHEST : column->highest;
 }
 
 /*
@@ -397,6 +403,52 @@ complete_steps(AView *aview)
 		Assert(aview->steps[i].column >= 0 && aview->steps[i].column < aview->nquasi && aview->steps[i].level > 0);
 }
 
+/* The parts of a chain, by the levels between which columns are published. */
+typedef enum ChainPart
+{
+	PART_BELOW,	 /* steps to the lowest levels */
+	PART_WITHIN, /* steps on to the highest ones */
+	PART_ABOVE	 /* steps to the roots */
+} ChainPart;
+
+/* Return the part of the chain that a step belongs to. */
+static ChainPart
+part_of_step(const AView *aview, RecodeStep step)
+{
+	const AViewColumn *column = &aview->columns[aview->quasi[step.column]];
+
+	if (step.level <= column->lowest)
+		return PART_BELOW;
+	return step.level <= column->highest ? PART_WITHIN : PART_ABOVE;
+}
+
+/*
+ * Put the steps to the lowest levels first and the steps beyond the highest ones last, and
+ * set the steps between which rows are published.  Within a part, steps keep their order,
+ * that of the columns with the most values: they would come in it by themselves.
+ */
+static void
+limit_steps(AView *aview)
+{
+	RecodeStep *steps = palloc(Max(aview->nsteps, 1) * sizeof(RecodeStep));
+	int count = 0;
+
+	for (ChainPart part = PART_BELOW; part <= PART_ABOVE; part++)
+	{
+		for (int i = 0; i < aview->nsteps; i++)
+		{
+			if (part_of_step(aview, aview->steps[i]) == part)
+				steps[count++] = aview->steps[i];
+		}
+		if (part == PART_BELOW)
+			aview->first_step = count;
+		else if (part == PART_WITHIN)
+			aview->last_step = count;
+	}
+	Assert(count == aview->nsteps && aview->first_step <= aview->last_step);
+	aview->steps = steps;
+}
+
 static const DefinitionRows definition_by_id = {AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, read_aview};
 static const DefinitionRows identity_by_id = {AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, read_identity};
 static const DefinitionRows identity_by_view = {AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, read_identity};
@@ -427,6 +479,7 @@ aview_read(int32 id)
 	{
 		read_definition_rows(&steps_by_id, Int32GetDatum(id), aview);
 		complete_steps(aview);
+		limit_steps(aview);
 	}
 	Assert(aview->id == id && aview->rows && aview->nquasi <= aview->ncolumns);
 	MemoryContextSwitchTo(old);
