@@ -1,4 +1,4 @@
--- What comparing generalized values costs beside comparing integers, and what a hierarchy of many leaves costs.
+-- The cost of comparing generalized values, beside integers, and the cost of a hierarchy of many leaves.
 SELECT kanon.create_dgh('tree');
 INSERT INTO kanon.dgh_edge
     SELECT 'tree', 'leaf' || i, 'twig' || i / 10 FROM generate_series(0, 999) i

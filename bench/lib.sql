@@ -1,4 +1,5 @@
--- What the parts of make bench share: rows drawn from people, timing side by side, figures with their limits.  Needs :rows.
+-- Shared by the parts of make bench: rows drawn from people, timing side by side, figures with their limits.
+-- Needs :rows.
 \o /dev/null
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
@@ -39,18 +40,18 @@ BEGIN
     RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e6;
 END
 $$;
--- What each part has taken, of the processor and of the day.
+-- The time of each part, by the processor and by the clock.
 CREATE TABLE part (n int GENERATED ALWAYS AS IDENTITY, name text, processor float8, at timestamptz DEFAULT clock_timestamp());
 CREATE FUNCTION part_ends(name text) RETURNS void LANGUAGE sql AS $$ INSERT INTO part (name, processor) VALUES (name, clock() / 1000) $$;
 SELECT part_ends('');
--- before: what to do each time before the clock runs.
+-- before: a statement to run each time before the clock starts.
 CREATE TABLE query (name text, query text, settings jsonb DEFAULT '{}', before text, n int GENERATED ALWAYS AS IDENTITY);
 CREATE TABLE timing (name text, round int, ms float8);
 -- The median of a query's rounds from the first on.
 CREATE FUNCTION ms(what text, first int DEFAULT 1) RETURNS float8 LANGUAGE sql AS $$
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM timing WHERE name = what AND round >= first
 $$;
--- Throws away the rows of queries; does what is no query.
+-- Runs a statement, and throws away the rows of a query.
 CREATE FUNCTION run(query text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     line text;

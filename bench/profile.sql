@@ -1,5 +1,5 @@
--- What profiles cost: a view of the same rows without a profile and with one of as many rows as the table has.  Joined rows are
--- shuffled, which is part of it.
+-- The cost of profiles: a view of the same rows without a profile, and with one of as many rows as the table has. It
+-- includes the shuffling of the joined rows.
 CREATE TABLE choices AS SELECT id AS who, 'care'::text AS purpose, 'ward'::text AS recipient, 2 + id % 5 AS k, id % 2 AS lvl, id % 10 > 0 AS ok, timestamptz '2999-01-01' AS till FROM few;
 ALTER TABLE choices ADD PRIMARY KEY (who, purpose, recipient);
 VACUUM ANALYZE choices;

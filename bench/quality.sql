@@ -1,5 +1,5 @@
--- What looking at a relation costs: k_anonymity and violations beside the GROUP BY that they need, and quality, audit and
--- report of an A-view beside reading the view.
+-- The cost of looking at a relation: k_anonymity and violations beside the GROUP BY that they need, and quality, audit
+-- and report of an A-view beside reading the view.
 INSERT INTO query VALUES
     ('grouped', 'SELECT age, education, occupation, count(*) FROM few GROUP BY 1, 2, 3'),
     ('k_anonymity', 'SELECT * FROM kanon.k_anonymity(''few'', ''{age,education,occupation}'')'),

@@ -5,7 +5,7 @@ CREATE TABLE ill AS SELECT id, age, education, occupation, 'sick' || floor(50 * 
 ALTER TABLE ill ADD PRIMARY KEY (id);
 VACUUM ANALYZE point, ill;
 SELECT kanon.import_dgh('sickness', array_agg(format('sick%s;class%s;*', i, i / 5) ORDER BY i)) FROM generate_series(0, 49) AS i;
--- What to run over so many rows of a table, not fewer than k needs, and what it is measured by.
+-- The statement to run over a number of rows of a table, not fewer than k needs, and the query to compare it with.
 CREATE TABLE release (place int GENERATED ALWAYS AS IDENTITY, name text, rows int, fewest int, source text, quasi jsonb, query text, base text);
 INSERT INTO release (name, rows, fewest, source, quasi, query, base)
 SELECT name, :rows / part, CASE WHEN name LIKE '%1 \% microdata' THEN 5000 ELSE 50 END, source, quasi, query, base

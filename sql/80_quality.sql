@@ -2,8 +2,9 @@
 -- Quality and risk: how much an A-view, or any relation, reveals.
 --
 -- Functions that look behind a view are for the view's owner.  Functions that examine
--- a relation are for every role that may read it.  They run with the rights of the
--- relation's owner, so that code in the relation cannot use the auditor's rights.
+-- a relation return what the caller's own SELECT would return.  They run with the rights
+-- of the relation's owner if the caller has these, so that code in the relation cannot
+-- use the auditor's rights.
 --
 
 CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,
@@ -44,7 +45,7 @@ COMMENT ON FUNCTION kanon.linked_groups IS
 
 CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OUT unknown boolean, OUT rows bigint,
         OUT people bigint, OUT fate text, OUT raw_classes bigint, OUT raw_alone bigint,
-        OUT box kanon.generalized[], OUT loss float8[]) RETURNS SETOF record
+        OUT box kanon.generalized[], OUT loss float8[], OUT diverse bigint[]) RETURNS SETOF record
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10000 AS 'MODULE_PATHNAME', 'kanon_tally';
 COMMENT ON FUNCTION kanon.tally IS
     'the published classes of an A-view (column is null), and the raw values of its columns; for the view''s owner';

@@ -18,6 +18,18 @@ CREATE FUNCTION kanon.base_relations(view regclass) RETURNS SETOF regclass
 $$;
 COMMENT ON FUNCTION kanon.base_relations IS 'the relations that an A-view reads, directly or through views';
 
+-- Changes of row policies fire no trigger of a table.  Readers of stored groups compare this text with the stored one.
+CREATE FUNCTION kanon.row_policies(view regclass) RETURNS text
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT md5(string_agg(format('%s %s %s %s %s %s %s', c.oid::regclass, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive,
+            ARRAY(SELECT coalesce(r.rolname, 'public') FROM unnest(p.polroles) AS role LEFT JOIN pg_roles r ON r.oid = role ORDER BY 1),
+            pg_get_expr(p.polqual, p.polrelid)), E'\n' ORDER BY c.oid::regclass::text, p.polname))
+    FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation LEFT JOIN pg_policy p ON p.polrelid = c.oid
+    WHERE c.relrowsecurity
+$$;
+COMMENT ON FUNCTION kanon.row_policies(regclass) IS
+    'a digest of the row policies of the tables that a view reads; null: none of them has row security';
+
 -- Say why a column looks identifying.
 CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -85,6 +97,8 @@ CREATE FUNCTION kanon.audit_rows(view regclass, threshold float8, population reg
 DECLARE
     quasi name[];
     hierarchies text[];
+    sensitives name[] := ARRAY(SELECT c."column" FROM kanon.aview_columns(view) c
+        JOIN pg_attribute a ON a.attrelid = view AND a.attname = c."column" WHERE c.role = 'sensitive' ORDER BY a.attnum);
     required integer;
     personal boolean; -- each data owner has a k
     populations bigint[];
@@ -161,12 +175,19 @@ BEGIN
     UNION ALL
     SELECT 'uncovered', r.name::text, 'values that its hierarchy does not contain', r.unknown, 'warning',
         format('These values can be shown only as they are, or as *. SELECT * FROM kanon.uncovered(%L); then add them to kanon.dgh_edge.', view::text)
-    FROM raw r WHERE r.unknown > 0;
+    FROM raw r WHERE r.unknown > 0
+    UNION ALL
+    SELECT 'diversity', s.name::text, 'different values in a group, at least', d.least,
+        CASE WHEN d.least < 2 THEN 'warning' ELSE 'ok' END,
+        CASE WHEN d.least < 2 THEN 'All people in some group have the same value, so the value of every member is revealed. ' || kanon.audit_change(view, 'l => 2') END
+    FROM unnest(sensitives) WITH ORDINALITY AS s (name, place),
+        LATERAL (SELECT min(g.diverse[s.place])::float8 AS least FROM g WHERE g.fate = 'group' OR g.fate = 'open' AND NOT personal) AS d
+    WHERE d.least IS NOT NULL AND quasi IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION kanon.audit_rows IS 'the findings of kanon.audit that come from rows';
 
--- The findings about columns without a role, and about the diversity of sensitive values within groups.
+-- The findings about columns without a role, and about the distribution of sensitive values within groups.
 CREATE FUNCTION kanon.audit_columns(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -183,6 +204,7 @@ BEGIN
             JOIN pg_attribute a ON a.attrelid = view AND a.attname = x."column" WHERE x.role = 'other' ORDER BY a.attnum LOOP
         finding := ROW ('undeclared', c."column", 'share of different values', NULL, 'ok', NULL);
         reason := kanon.looks_identifying(c."column", c.type);
+        SELECT NULL::bigint AS k INTO beside;
         BEGIN
             SELECT * INTO alone FROM kanon.k_anonymity(view, ARRAY[c."column"]);
             finding.value := alone.classes / nullif(alone.rows, 0)::float8;
@@ -191,7 +213,7 @@ BEGIN
                 finding.severity := 'critical';
             ELSIF quasi <> '{}' THEN
                 SELECT * INTO beside FROM kanon.k_anonymity(view, quasi || c."column"::text);
-                IF beside.k < required THEN
+                IF beside.k < greatest(required, 2) THEN
                     reason := concat_ws('; ', reason, format('together with the quasi-identifiers it leaves groups of %s', beside.k));
                 END IF;
             END IF;
@@ -204,16 +226,14 @@ BEGIN
             finding.advice := format('The column is published as it is, but %s. If others may know its values, declare it as an identifier, a quasi-identifier or sensitive, or leave it out.', reason);
         END IF;
         RETURN NEXT finding;
+        IF beside.k = 1 THEN
+            RETURN NEXT ROW ('undeclared', c."column", 'smallest group beside the quasi-identifiers', beside.k, 'critical',
+                'Together with the quasi-identifiers, the column leaves groups of 1: a reader who knows both recognizes these rows. Declare it as a quasi-identifier or sensitive, or leave it out.')::kanon.finding;
+        END IF;
     END LOOP;
 
     FOR c IN SELECT * FROM kanon.aview_columns(view) WHERE role = 'sensitive' AND quasi <> '{}' LOOP
         SELECT * INTO alone FROM kanon.k_anonymity(view, quasi, c."column");
-        finding := ROW ('diversity', c."column", 'different values in a group, at least', alone.l_distinct,
-            CASE WHEN alone.l_distinct < 2 AND alone.classes > 0 THEN 'warning' ELSE 'ok' END, NULL);
-        IF finding.severity = 'warning' THEN
-            finding.advice := 'All people in some group have the same value, so the value of every member is revealed. ' || kanon.audit_change(view, 'l => 2');
-        END IF;
-        RETURN NEXT finding;
         finding := ROW ('diversity', c."column", 'distance from the whole, at most (t)', alone.t, 'info', NULL);
         RETURN NEXT finding;
     END LOOP;
@@ -226,18 +246,11 @@ COMMENT ON FUNCTION kanon.audit_columns IS
 CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'trigger', format('%s on %s', t.tgname, t.tgrelid::regclass), 'disabled', NULL::float8, 'critical',
-        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
-            CASE WHEN c.relnamespace = 'kanon'::regnamespace THEN 'ALWAYS ' END, t.tgname)
+        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE ALWAYS TRIGGER %I;', t.tgrelid::regclass, t.tgname)
     FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
-    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
-        AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
+    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R') AND c.relnamespace = 'kanon'::regnamespace
     UNION ALL
-    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'missing', NULL, 'critical',
-        'Changes of the table do not reach the stored groups. Drop the materialized view and create it again.'
-    FROM (SELECT DISTINCT t.tgrelid, substring(t.tgname FROM '^kanon_([0-9]+)_') AS id FROM pg_trigger t
-        WHERE t.tgfoid = 'kanon.keep_groups()'::regprocedure AND t.tgrelid IN (SELECT kanon.base_relations(view))) AS k,
-        unnest('{insert,update,delete,truncate}'::text[]) AS e (event)
-    WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = k.tgrelid AND t.tgname = format('kanon_%s_%s', k.id, e.event))
+    SELECT g.topic, g.subject, g.measure, NULL, g.severity, g.advice FROM kanon.audit_groups(view) AS g
     UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
         format('This event trigger deletes the definitions of dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
@@ -262,6 +275,49 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
 
+-- The findings about what the source of a view depends on beside rows.  Queries are searched as text, without strings and
+-- quoted names.
+CREATE FUNCTION kanon.audit_source(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    WITH relation AS (SELECT view::oid AS oid UNION SELECT b FROM kanon.base_relations(view) AS b),
+    code AS (
+        SELECT r.oid::regclass::text AS place, pg_get_viewdef(r.oid) AS text FROM relation r JOIN pg_class c USING (oid) WHERE c.relkind = 'v'
+        UNION ALL
+        SELECT format('policy %I on %s', p.polname, r.oid::regclass), pg_get_expr(p.polqual, p.polrelid)
+        FROM relation r JOIN pg_policy p ON p.polrelid = r.oid JOIN pg_class c ON c.oid = r.oid WHERE c.relrowsecurity),
+    bare AS (SELECT place, regexp_replace(text, '''(?:[^'']|'''')*''|"(?:[^"]|"")*"', ' ', 'g') AS text FROM code),
+    used AS (
+        SELECT d.refclassid, d.refobjid FROM relation r JOIN pg_rewrite w ON w.ev_class = r.oid
+            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+        UNION
+        SELECT d.refclassid, d.refobjid FROM relation r JOIN pg_class c ON c.oid = r.oid AND c.relrowsecurity
+            JOIN pg_policy p ON p.polrelid = r.oid JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid),
+    called AS (
+        SELECT u.refobjid AS oid FROM used u WHERE u.refclassid = 'pg_proc'::regclass
+        UNION
+        SELECT o.oprcode FROM used u JOIN pg_operator o ON u.refclassid = 'pg_operator'::regclass AND o.oid = u.refobjid)
+    SELECT 'source', view::text, format('follows the setting %s', s), NULL::float8, 'critical',
+        'Each value of the setting gives another grouping of the same people, and a reader who sets several values can compare them. '
+        'Create the view without session_settings, or see to it that each role can read with one value only.'
+    FROM kanon.aview_guarantee(view) g, unnest(g.settings) AS s WHERE s NOT LIKE '%=%'
+    UNION ALL
+    SELECT 'source', b.place, 'depends on the role that reads', NULL, 'critical',
+        'Each role gets another grouping of the same people, and a member of several roles can compare them. Give each role a view of its own, and only one of them.'
+    FROM bare b WHERE b.text ~* '\m(current_user|current_role|session_user|user|getpgusername|pg_has_role|has_\w+_privilege|row_security_active)\M'
+    UNION ALL
+    SELECT 'source', p.oid::regprocedure::text, 'has no search_path of its own', NULL, 'warning',
+        format('Its names are looked up in the schemas of the session that created the view. ALTER FUNCTION %s SET search_path = pg_catalog;', p.oid::regprocedure)
+    FROM called c JOIN pg_proc p USING (oid) JOIN pg_language l ON l.oid = p.prolang
+    WHERE l.lanname NOT IN ('internal', 'c') AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'kanon'::regnamespace)
+        AND to_jsonb(p) ->> 'prosqlbody' IS NULL AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS s WHERE s LIKE 'search_path=%')
+    UNION ALL
+    SELECT 'source', view::text, 'selects by values that some rows hide', NULL, 'info',
+        format('The time of a query tells analysts about values that the view hides. SELECT kanon.alter_anonymization_view(%L, preselect => ''published'');', view::text)
+    FROM kanon.aview_guarantee(view) g WHERE g.preselect = 'hidden'
+$$;
+COMMENT ON FUNCTION kanon.audit_source IS
+    'the findings of kanon.audit about settings, roles and functions that the source of an A-view depends on';
+
 CREATE FUNCTION kanon.audit(view regclass, threshold float8 DEFAULT 0.2, population regclass DEFAULT NULL) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -274,6 +330,7 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM kanon.audit_rows(view, threshold, population);
     RETURN QUERY SELECT * FROM kanon.audit_columns(view);
+    RETURN QUERY SELECT * FROM kanon.audit_source(view);
     RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
 END
 $$;

@@ -268,14 +268,15 @@ CREATE FUNCTION kanon.report_verdict(findings kanon.finding[], groups bigint, sm
     SELECT format('<div class="verdict %s">%s</div>', w.worst, CASE
         WHEN required < 2 THEN 'This view does not hide rows among others: its k is below 2.'
         WHEN required IS NULL AND groups > 0 THEN format('Each data owner''s k holds; the smallest group has %s people.', smallest)
-            || CASE WHEN w.worst = 'critical' THEN format(' But another finding is critical: %s.', w.what) ELSE '' END
+            || CASE WHEN w.worst = 'critical' AND w.what IS NOT NULL THEN format(' But another finding is critical: %s.', w.what) ELSE '' END
         WHEN groups = 0 THEN 'Nothing is published: all rows are suppressed, or there are none.'
         WHEN smallest < required THEN format('k = %s does not hold: the smallest group has %s people.', required, smallest)
         WHEN w.worst = 'critical' THEN format('k = %s holds, but another finding is critical: %s.', required, w.what)
         WHEN w.worst = 'warning' THEN format('k = %s holds: every person is one of at least %s people. %s listed below.', required, smallest,
             CASE w.many WHEN 1 THEN 'One warning is' ELSE format('%s warnings are', w.many) END)
         ELSE format('k = %s holds: every person is one of at least %s people.', required, smallest) END)
-    FROM (SELECT coalesce((array_agg(f.severity ORDER BY f.rank))[1], 'ok') AS worst,
+    -- Beside a person who is alone, or a critical finding, nothing is green.
+    FROM (SELECT CASE WHEN groups > 0 AND smallest < 2 THEN 'critical' ELSE coalesce((array_agg(f.severity ORDER BY f.rank))[1], 'ok') END AS worst,
             (array_agg(kanon.report_text(f.subject || ' ' || f.measure) ORDER BY f.rank))[1] AS what, count(*) FILTER (WHERE f.severity = 'warning') AS many
         FROM (SELECT u.*, array_position(ARRAY['critical', 'warning'], u.severity) AS rank FROM unnest(findings) u) f WHERE f.rank IS NOT NULL) AS w
 $$;

@@ -16,14 +16,19 @@ SELECT setting, 'fixed' FROM unnest('{array_nulls, backslash_quote, bytea_output
     xmlbinary, xmloption}'::text[]) AS setting;
 INSERT INTO verdict
 SELECT name, reason FROM pg_settings JOIN (VALUES
-    ('^(enable_|geqo|.*_cost$|jit|max_parallel|min_parallel|effective_|.*work_mem$|hash_mem|.*_limit$|plan_cache_mode)', 'how'),
-    ('^(cursor_tuple_fraction|constraint_exclusion|default_statistics_target|parallel_leader|force_parallel|debug_par)', 'how'),
-    ('^(recursive_worktable|stats_fetch|vacuum_|temp_|backend_flush|maintenance_io|commit_|synchronize_seqscans)', 'how'),
+    ('^(enable_|geqo|.*_cost$|jit|max_parallel|min_parallel|effective_|.*work_mem$|hash_mem|.*_limit$|plan_cache_mode)',
+        'how'),
+    ('^(cursor_tuple_fraction|constraint_exclusion|default_statistics_target|parallel_leader|force_parallel|debug_par)',
+        'how'),
+    ('^(recursive_worktable|stats_fetch|vacuum_|temp_|backend_flush|maintenance_io|commit_|synchronize_seqscans)',
+        'how'),
     ('^(statement_timeout|lock_timeout|idle_|tcp_|client_connection|transaction_timeout)', 'when it ends'),
     ('^(log_|debug_|trace_|client_min_messages|exit_on_error|application_name|track_|update_process|wal_)', 'reports'),
     ('^(synchronous_commit|default_transaction|transaction_|default_table|default_toast|check_function)', 'writes'),
     ('^(password_encryption|scram|createrole|event_triggers|gin_pending|escape_string_warning)', 'no value'),
-    ('^(client_encoding|session_authorization|role|seed|local_preload|send_|restrict_nonsystem)', 'only for code that asks for it'))
+    ('^(file_copy_method|io_|md5_password_warnings|icu_validation_level|ssl_renegotiation_limit)', 'no value'),
+    ('^(client_encoding|session_authorization|role|seed|local_preload|send_|restrict_nonsystem)',
+        'only for code that asks for it'))
     AS patterns (pattern, reason) ON lower(name) ~ pattern WHERE name NOT IN (SELECT setting FROM verdict);
 SELECT name AS "has no verdict" FROM pg_settings
 WHERE context = 'user' AND name NOT LIKE '%.%' AND name NOT IN (SELECT setting FROM verdict) ORDER BY name;
@@ -32,7 +37,8 @@ SELECT kanon.create_anonymization_view('none', 'SELECT a FROM one', quasi_ids =>
 SELECT setting AS "is not fixed" FROM verdict
 WHERE reason = 'fixed' AND setting NOT IN (
     SELECT split_part(pinned, '=', 1) FROM kanon.aview, unnest(settings) AS pinned WHERE view = 'none'::regclass);
-SELECT pinned FROM kanon.aview, unnest(settings) AS pinned WHERE view = 'none'::regclass AND pinned LIKE 'search_path=%';
+SELECT pinned FROM kanon.aview, unnest(settings) AS pinned
+WHERE view = 'none'::regclass AND pinned LIKE 'search_path=%';
 
 -- 2. The answer is the same in every session: a day by TimeZone, a text by DateStyle and others.
 CREATE TABLE visit (id int PRIMARY KEY, at timestamptz, took interval, share float8, doc bytea, zip text, note text);

@@ -20,7 +20,8 @@ UPDATE upper_view SET note = 'x' WHERE zip = '1';
 DELETE FROM upper_view WHERE zip = '2';
 UPDATE upper_view SET note = 'y' FROM visit AS v WHERE upper_view.zip = v.zip AND v.id = 3;
 UPDATE visits SET note = 'z' WHERE zip = '1' RETURNING zip, note;
-DELETE FROM visits USING upper_view AS u WHERE visits.zip = u.zip AND visits.zip = '0' AND u.note = 'none' RETURNING visits;
+DELETE FROM visits USING upper_view AS u WHERE visits.zip = u.zip AND visits.zip = '0' AND u.note = 'none'
+    RETURNING visits;
 SELECT what, old, new, count(*) FROM heard GROUP BY what, old, new ORDER BY what, old, new;
 
 -- Rules get them, too.

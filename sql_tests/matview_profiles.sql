@@ -17,18 +17,18 @@ SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM patient', id => '{
     sensitive => '{"disease": "disease"}', k => 3, materialized => true,
     profile => '{"table": "choices", "key": {"name": "name"}, "k": "k", "sa_level": "lvl", "purpose": "purpose"}',
     other => '{*}');
--- Whoever forms a group together needs what the most demanding of them asks for, as in a logical view; and for all
--- purposes, since groups are the same for them.
+-- A group must satisfy the largest k of its members, as in a logical view; and their k for every purpose, since groups
+-- are the same for all purposes.
 SET kanon.purpose = 'care';
 SELECT * FROM kept ORDER BY disease;
 SELECT "group", size, quasi_ids, identifiers FROM kanon.groups('kept');
--- A fifth one comes. Now she is there, too.
+-- With a fifth row the group is large enough for Ann, who asks for 5.
 INSERT INTO patient VALUES ('eve', 25, 'flu', 3);
 SELECT age, count(*) FROM kept GROUP BY age;
--- Somebody leaves, and with him she.
+-- A row is deleted: the group is too small for Ann again, so that her row is hidden, too.
 DELETE FROM patient WHERE name = 'dan';
 SELECT age, count(*) FROM kept GROUP BY age;
--- She changes her mind, and is back; then more than anybody has; then nothing at all, which is no consent.
+-- Ann's k becomes 4, and her row is shown; then more than there are rows; then NULL, which is no consent.
 UPDATE choices SET k = 4 WHERE name = 'ann' AND purpose = 'study';
 SELECT age, count(*) FROM kept GROUP BY age;
 UPDATE choices SET k = 1000 WHERE name = 'ann' AND purpose = 'study';
@@ -67,7 +67,7 @@ SELECT disease, count(*) FROM kept GROUP BY disease ORDER BY disease::text;
 SET kanon.purpose = 'study';
 SELECT disease, count(*) FROM kept GROUP BY disease ORDER BY disease::text;
 SELECT count(*) FROM kept WHERE disease = 'flu';
--- What nobody was granted: an error.
+-- A purpose that the role was not granted: an error.
 SET kanon.purpose = 'marketing';
 SELECT * FROM kept;
 SET kanon.purpose = 'study';

@@ -11,11 +11,12 @@ SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 SELECT kanon.grant_access(current_user, 'care', 'ward');
 SET kanon.purpose = 'care';
 SET kanon.recipient = 'ward';
-\set profile '{"table": "choice", "key": {"person": "person"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}'
+\set profile '{"table": "choice", "key": {"person": "person"}, "k": "k", "purpose": "purpose", '
+\set profile :profile '"recipient": "recipient"}'
 
 -- A source that is read twice, and one that is volatile, so that its rows are kept.
-SELECT kanon.create_anonymization_view('stable', 'SELECT * FROM visit', id => '{person}', quasi_ids => '{"age": "ages"}',
-	k => 3, profile => :'profile', other => '{visit}');
+SELECT kanon.create_anonymization_view('stable', 'SELECT * FROM visit', id => '{person}',
+	quasi_ids => '{"age": "ages"}', k => 3, profile => :'profile', other => '{visit}');
 SELECT kanon.create_anonymization_view('volatile', 'SELECT * FROM visit WHERE random() >= 0', id => '{person}',
 	quasi_ids => '{"age": "ages"}', k => 3, profile => :'profile', other => '{visit}');
 -- 100 people are aged 31, so that their age is published; 30 people are not among the 20 aged 52.

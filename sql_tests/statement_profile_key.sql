@@ -1,5 +1,5 @@
--- The key of the choices that a statement names: the column of the same name, or else the primary key's only one that is
--- neither purpose nor recipient.
+-- The key of the choices that a statement names: the column of the same name, or else the primary key's only one that
+-- is neither purpose nor recipient.
 CREATE TABLE patient (id integer PRIMARY KEY, age integer, disease text, profile integer);
 INSERT INTO patient VALUES (1, 31, 'flu', 11), (2, 31, 'hiv', 12), (3, 31, 'flu', 13);
 \set create 'CREATE ANONYMIZATION_VIEW v ON SELECT * FROM patient WITH ANONYMIZATION_ID id '

@@ -1,4 +1,4 @@
-# Sources.pm: what tools/includes and tools/measure read in C sources.
+# Sources.pm: reading C sources, for tools/includes and tools/measure.
 package Sources;
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What demo and check share: build the extension, give it a private PostgreSQL installation and start a private server.
+# Shared by demo and check: build the extension, give it a private PostgreSQL installation and start a private server.
 # Sourced at the top of the tree; set_up is the entry point.
 #
 # A run has a directory of its own, $RUN, that build/<name>.run links to and that goes when the run ends:
@@ -15,7 +15,7 @@ export LC_ALL=C.UTF-8
 # The PostgreSQL that counts where none is named.
 REFERENCE=/usr/lib/postgresql/15/bin/pg_config
 
-# What the tests read of the tree.
+# The files of the tree that the tests read.
 # shellcheck disable=SC2034 # used by check and check_server
 READ_BY_TESTS=(kanon.control META.json CHANGELOG.md README.md CONTRIBUTING.md SECURITY.md LICENSE debian doc sql demo bench sql_tests expected)
 
@@ -56,7 +56,7 @@ choose_server() {
 	export PG_CONFIG=${given:-$REFERENCE}
 }
 
-# In somebody's clone root only installs packages: the rest is done as the owner, so that all files stay theirs.
+# In another user's clone root only installs packages: the rest runs as the owner of the clone, who keeps all files.
 hand_over() {
 	local owner
 	owner=$(stat -c %U .)
@@ -81,7 +81,7 @@ as_user() {
 	(cd "$RUN/work" && exec "${AS_USER[@]}" "$@" 9>&-)
 }
 
-# One run of a name at a time. Descriptor 9 holds the lock and is given to nobody, so that it ends with this process.
+# One run of a name at a time. Descriptor 9 holds the lock; no other process inherits it, so that it ends with this one.
 take_lock() {
 	mkdir -p build
 	[ -w build ] || die "cannot write to build/, which belongs to $(stat -c %U build)"
@@ -89,7 +89,7 @@ take_lock() {
 	flock -n 9 || die "another make $NAME is running in this clone"
 }
 
-# Stop and remove this run, or what an interrupted one left.
+# Stop and remove this run, or the remains of an interrupted one.
 remove_run() {
 	local run
 	run=$(readlink "build/$NAME.run") || return 0

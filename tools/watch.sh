@@ -1,14 +1,15 @@
 # shellcheck shell=bash
-# Tests with a server that is watched for errors of memory: what tools/sanitize and tools/valgrind share. Sourced.
+# Tests with a server that is watched for errors of memory: shared by tools/sanitize and tools/valgrind. Sourced.
 #
 # WATCH is `sanitize`, `valgrind`, `coverage` or nothing. With the first two the server of the private installation is a
-# script that starts the real one watched; so are the servers that tests start for themselves. What is found is in
-# $RUN/work/reports, and fails the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory contexts only
-# whole blocks are seen, of one with assertions and USE_VALGRIND every chunk. For valgrind that is all. For the sanitizer
-# its backend must be compiled with -fsanitize=address and with tools/poison in the include path, which hands to the
-# sanitizer what it tells valgrind. For coverage, see tools/coverage: processes count the lines that they run.
+# script that starts the real one watched; so are the servers that tests start for themselves. Reports go to
+# $RUN/work/reports, and a report fails the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory
+# contexts only whole blocks are seen, of one with assertions and USE_VALGRIND every chunk. For valgrind that is all. For
+# the sanitizer its backend must be compiled with -fsanitize=address and with tools/poison in the include path, which
+# tells the sanitizer what PostgreSQL tells valgrind. For coverage, see tools/coverage: processes count the lines that
+# they run.
 
-# watched WATCH TEST...: what is committed is built and tested in a clone of its own.
+# watched WATCH TEST...: build and test the last commit in a clone of its own.
 watched() {
 	local clone=build/watched.$1 data
 	data=$(realpath -m "${KANON_DATA:-../shared/data}")
@@ -19,16 +20,21 @@ watched() {
 	WATCH=$1 KANON_DATA=$data TESTS=${*:2} exec tools/check
 }
 
-# How the extension is compiled to be watched.
+# How the extension is compiled: for tests with assertions, and to be watched.
 watch_options() {
 	case ${WATCH:-} in
-		sanitize) echo '-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g' ;;
-		valgrind) echo '-fno-omit-frame-pointer -O1 -g' ;;
+		sanitize)
+			echo '-DUSE_ASSERT_CHECKING=1 -fno-omit-frame-pointer -O1 -g' \
+				'-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+			;;
+		valgrind) echo '-DUSE_ASSERT_CHECKING=1 -fno-omit-frame-pointer -O1 -g' ;;
 		coverage) echo '--coverage -O0 -g' ;;
+		*) [ "$NAME" != check ] || echo '-DUSE_ASSERT_CHECKING=1' ;;
 	esac
 }
 
-# Everything takes longer, and servers free nothing when they end. (This must be after choose_server, which clears what would lead libpq elsewhere.)
+# Everything takes longer, and servers free nothing when they end. Call this after choose_server, which clears the
+# environment of libpq.
 watch_patiently() {
 	[ -n "${WATCH:-}" ] || return 0
 	export TEST_TIMEOUT=${TEST_TIMEOUT:-5400} PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=1200 ASAN_OPTIONS=detect_leaks=0
@@ -73,7 +79,7 @@ watch_by_valgrind() {
 		'--leak-check=no --track-origins=no --num-callers=30 --error-limit=no --gen-suppressions=all'
 }
 
-# What was found, kept in build/check/reports; fails if there is anything.
+# Keep the reports in build/check/reports; fail if there is one.
 watch_reports() {
 	local reports=$RUN/work/reports
 	case ${WATCH:-} in

@@ -1,4 +1,4 @@
--- What kja.sh runs: releases, measured, into tables.
+-- The functions of kja.sh: they measure releases, and store the results in tables.
 SET client_min_messages = warning;
 
 CREATE TABLE bench_default (data text, mt int, ratio int, k int, d int);

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How good the releases by grouping are, and what memory they take; the part release has their time.
+# The quality of the releases by grouping, and their memory; the part release has their time.
 #
 # Utility: normalized NCP on Adult with its hierarchies, eight quasi-identifiers, where there is the Adult data. Memory:
 # the highest resident size of the backend, less that of a backend that sorts nothing.

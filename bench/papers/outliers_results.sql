@@ -1,4 +1,4 @@
--- What outliers.sh has found.
+-- The results of outliers.sh.
 \echo Figures 8 to 10: seconds of the processor; removal is not comparable, its outliers come from a table
 SELECT data, rows, method, round((global + local + expansion + residue)::numeric / 1000, 2) AS total, round(global::numeric / 1000, 2) AS global_outliers,
     round(local::numeric / 1000, 2) AS local_outliers, round(expansion::numeric / 1000, 2) AS expansion, round(residue::numeric / 1000, 2) AS residue

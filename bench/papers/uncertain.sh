@@ -18,7 +18,7 @@ psql <<-END
 	ALTER DATABASE uncertain SET client_min_messages = warning;
 END
 
-# What is estimated from releases, and how well.
+# Estimates from releases, and their errors.
 estimates() {
 	psql -c 'CREATE TABLE raw (line text)'
 	if [ -r "$uci" ]; then
@@ -62,7 +62,7 @@ seconds() {
 	END
 }
 
-# How the time grows with the rows, and what a second process is worth.
+# The growth of the time with the rows, and the gain of a second process.
 timing() {
 	say "timing"
 	psql -c "CREATE TABLE big AS SELECT *, floor(100 * a) AS age, floor(50 * b * b) AS income

@@ -1,4 +1,4 @@
--- What uncertain.sh works with: data sets, queries, and functions that try a method on them.
+-- The data sets and queries of uncertain.sh, and functions that try a method on them.
 -- Variables: rows, queries, and adult (whether the table raw has the lines of adult_uci.csv).
 SELECT setseed(0.1);
 -- U10K: uniform in the unit cube.
@@ -25,7 +25,7 @@ CREATE TABLE dataset (name text, source text, columns text[], from_edge boolean[
 INSERT INTO dataset VALUES ('U10K', 'u', '{a,b,c,d,e}', '{f,f,f,f,f}'), ('G20.D10K', 'g', '{a,b,c,d,e}', '{f,f,f,f,f}');
 
 \if :adult
--- Nine of ten rows have no capital gain and as many no capital loss: a range that does not start at 0 has nobody in it.
+-- Nine of ten rows have no capital gain and as many no capital loss: a range that does not start at 0 is empty.
 CREATE TABLE adult AS
     SELECT row_number() OVER (ORDER BY md5(line), line) AS id, f[1]::int AS age, f[3]::int AS fnlwgt, f[5]::int AS education,
            f[11]::int AS gain, f[12]::int AS loss, f[13]::int AS hours, f[15] AS label
@@ -33,7 +33,7 @@ CREATE TABLE adult AS
 INSERT INTO dataset VALUES ('Adult', 'adult', '{age,fnlwgt,education,gain,loss,hours}', '{f,f,f,t,t,f}');
 \endif
 
--- All rows of a data set as arrays; those that are trained with, and those that the classes are tested on.
+-- All rows of a data set as arrays; the training rows, and the rows that classes are tested on.
 CREATE TABLE row (name text, id int, x float8[], label text);
 CREATE FUNCTION load() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

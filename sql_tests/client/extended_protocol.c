@@ -135,7 +135,8 @@ compare(const char *condition, const Parameter *p, const char *expected)
 static void
 compare_all(const char *column, const Parameter *p, const char *const *expected)
 {
-	static const char *const forms[] = {"%s = $1", "$1 = %s", "%s ~~^ $1", "%s <> $1", "%s < $1", "$1 > %s", "%s >= $1", "$1 <= %s"};
+	static const char *const forms[] = {"%s = $1", "$1 = %s", "%s ~~^ $1", "%s <> $1",
+										"%s < $1", "$1 > %s", "%s >= $1",  "$1 <= %s"};
 	static const int answer[] = {0, 0, 0, 1, 2, 2, 3, 3};
 	char condition[100];
 
@@ -231,7 +232,8 @@ describe(void)
 	PGresult *result;
 	Oid generalized = atoi(value_of(PQexec(conn, "SELECT 'kanon.generalized'::regtype::oid")));
 
-	PQclear(PQprepare(conn, "d", "SELECT disease FROM patient WHERE disease = $1 AND age < $2 AND zip IN ($3, $4)", 0, NULL));
+	PQclear(PQprepare(conn, "d", "SELECT disease FROM patient WHERE disease = $1 AND age < $2 AND zip IN ($3, $4)", 0,
+					  NULL));
 	result = PQdescribePrepared(conn, "d");
 	ok(PQnparams(result) == 4 && PQparamtype(result, 0) == generalized && PQparamtype(result, 3) == generalized,
 	   "parameters without a type are generalized values");
@@ -239,7 +241,8 @@ describe(void)
 	PQclear(result);
 	PQclear(PQprepare(conn, "a", "SELECT 1 FROM patient WHERE age = ANY($1) AND disease BETWEEN $2 AND $3", 0, NULL));
 	result = PQdescribePrepared(conn, "a");
-	ok(PQnparams(result) == 3 && PQparamtype(result, 0) != UNKNOWNOID && PQparamtype(result, 2) == generalized, "also in ANY and BETWEEN");
+	ok(PQnparams(result) == 3 && PQparamtype(result, 0) != UNKNOWNOID && PQparamtype(result, 2) == generalized,
+	   "also in ANY and BETWEEN");
 	PQclear(result);
 }
 
@@ -255,12 +258,20 @@ ask_otherwise(void)
 	PGresult *result;
 	int rows = 0;
 
-	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age = $1", 1, NULL, nothing, NULL, NULL, 0)), "0", "NULL is nobody's age");
-	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age = ANY($1::int[])", 1, NULL, array, NULL, NULL, 0)), "2", "an array of integers");
-	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE disease = ANY($1)", 1, NULL, words, NULL, NULL, 0)), "3", "an array without a type");
-	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age BETWEEN $1 AND $2", 2, int4, ages, NULL, NULL, 0)), "3", "between two integers");
+	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age = $1", 1, NULL, nothing, NULL, NULL, 0)),
+	   "0", "NULL is nobody's age");
+	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age = ANY($1::int[])", 1, NULL, array, NULL,
+							 NULL, 0)),
+	   "2", "an array of integers");
+	is(value_of(
+		   PQexecParams(conn, "SELECT count(*) FROM patient WHERE disease = ANY($1)", 1, NULL, words, NULL, NULL, 0)),
+	   "3", "an array without a type");
+	is(value_of(PQexecParams(conn, "SELECT count(*) FROM patient WHERE age BETWEEN $1 AND $2", 2, int4, ages, NULL,
+							 NULL, 0)),
+	   "3", "between two integers");
 
-	PQsendQueryParams(conn, "SELECT disease FROM patient WHERE disease = $1", 1, NULL, (const char *const[]){"ulcer"}, NULL, NULL, 0);
+	PQsendQueryParams(conn, "SELECT disease FROM patient WHERE disease = $1", 1, NULL, (const char *const[]){"ulcer"},
+					  NULL, NULL, 0);
 	PQsetSingleRowMode(conn);
 	while ((result = PQgetResult(conn)) != NULL)
 	{
@@ -287,11 +298,14 @@ send_back(const char *source, const char *name, const char *text)
 	result = PQexecParams(conn, query, 0, NULL, NULL, NULL, NULL, 1);
 	length = PQgetlength(result, 0, 0);
 	snprintf(what, sizeof(what), "%s in binary", source);
-	ok(PQresultStatus(result) == PGRES_TUPLES_OK && PQfformat(result, 0) == 1 && length == (int) (strlen(name) + 1 + strlen(text)) &&
-		   strcmp(PQgetvalue(result, 0, 0), name) == 0 && memcmp(PQgetvalue(result, 0, 0) + strlen(name) + 1, text, strlen(text)) == 0,
+	ok(PQresultStatus(result) == PGRES_TUPLES_OK && PQfformat(result, 0) == 1 &&
+		   length == (int) (strlen(name) + 1 + strlen(text)) && strcmp(PQgetvalue(result, 0, 0), name) == 0 &&
+		   memcmp(PQgetvalue(result, 0, 0) + strlen(name) + 1, text, strlen(text)) == 0,
 	   what);
 	values[0] = PQgetvalue(result, 0, 0);
-	snprintf(query, sizeof(query), "SELECT $1 OPERATOR(kanon.*=) %s AND kanon.generalized_send($1) = kanon.generalized_send(%s)", source, source);
+	snprintf(query, sizeof(query),
+			 "SELECT $1 OPERATOR(kanon.*=) %s AND kanon.generalized_send($1) = kanon.generalized_send(%s)", source,
+			 source);
 	again = PQexecParams(conn, query, 1, &type, values, &length, &format, 0);
 	snprintf(what, sizeof(what), "%s comes back", source);
 	is(value_of(again), "t", what);
@@ -321,7 +335,9 @@ send_noise(void)
 			bytes[j] = i % 3 == 0 ? rand() : "[](),.-0129 *ae\0\xc3\xa4"[rand() % (i % 3 == 1 ? 15 : 18)];
 		if (i % 3 == 1 && length > 8)
 			memcpy(bytes, i % 2 ? "disease" : "nowhere", 8); /* with their zero bytes */
-		result = PQexecParams(conn, "SELECT $1 = '5', $1 < 'x', $1::text, $1 = $1 FROM (SELECT kanon.identity_hash($1)) x", 1, &type, values, &length, &format, 0);
+		result = PQexecParams(conn,
+							  "SELECT $1 = '5', $1 < 'x', $1::text, $1 = $1 FROM (SELECT kanon.identity_hash($1)) x", 1,
+							  &type, values, &length, &format, 0);
 		state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 		if (PQresultStatus(result) == PGRES_TUPLES_OK)
 			taken++;
@@ -347,11 +363,15 @@ main(int argc, char **argv)
 		printf("Bail out! %s", PQerrorMessage(conn));
 		return 1;
 	}
-	run("SELECT kanon.import_dgh('disease', '{ulcer;stomach;*,gastritis;stomach;*,flu;lung;*}'), kanon.create_interval_dgh('age', 0, '{10}'),"
+	run("SELECT kanon.import_dgh('disease', '{ulcer;stomach;*,gastritis;stomach;*,flu;lung;*}'), "
+		"kanon.create_interval_dgh('age', 0, '{10}'),"
 		" kanon.create_date_dgh('birth', '{year}'), kanon.create_prefix_dgh('zip', 5)");
-	run("CREATE TABLE patient AS SELECT n AS id, kanon.generalize('disease', d, 1) AS disease, kanon.generalize('age', a::text, 1) AS age,"
-		" kanon.generalize('birth', b, 1) AS birth, kanon.generalize('zip', z, 2) AS zip FROM (VALUES (1, 'ulcer', 25, '1968-07-29', '13053'),"
-		" (2, 'flu', 34, '1971-01-01', '13068'), (3, 'gastritis', 39, '1968-01-02', '14850'), (4, 'plague', NULL, 'unknown', '1')) v (n, d, a, b, z)");
+	run("CREATE TABLE patient AS SELECT n AS id, kanon.generalize('disease', d, 1) AS disease, kanon.generalize('age', "
+		"a::text, 1) AS age,"
+		" kanon.generalize('birth', b, 1) AS birth, kanon.generalize('zip', z, 2) AS zip FROM (VALUES (1, 'ulcer', 25, "
+		"'1968-07-29', '13053'),"
+		" (2, 'flu', 34, '1971-01-01', '13068'), (3, 'gastritis', 39, '1968-01-02', '14850'), (4, 'plague', NULL, "
+		"'unknown', '1')) v (n, d, a, b, z)");
 
 	compare_numbers();
 	compare_words_and_dates();
@@ -369,7 +389,9 @@ main(int argc, char **argv)
 
 	/* Another client encoding changes the bytes, not the value. */
 	PQsetClientEncoding(conn, "LATIN1");
-	is(value_of(PQexecParams(conn, "SELECT $1 = U&'\\00e4'::kanon.generalized", 1, NULL, (const char *const[]){"\xe4"}, NULL, NULL, 0)), "t", "a parameter in Latin 1");
+	is(value_of(PQexecParams(conn, "SELECT $1 = U&'\\00e4'::kanon.generalized", 1, NULL, (const char *const[]){"\xe4"},
+							 NULL, NULL, 0)),
+	   "t", "a parameter in Latin 1");
 
 	printf("1..%d\n", tests);
 	PQfinish(conn);

@@ -24,8 +24,8 @@
 #define K 4
 
 /* The number of rows of the second view that are published in a group with fewer rows than they ask for. */
-#define TOO_FEW                                                                                                                   \
-	"(SELECT count(*) FROM kanon.members_2 m JOIN kanon.groups_2 g ON g_id = m_group WHERE m_k <= g_size AND m_k > "              \
+#define TOO_FEW \
+	"(SELECT count(*) FROM kanon.members_2 m JOIN kanon.groups_2 g ON g_id = m_group WHERE m_k <= g_size AND m_k > " \
 	"(SELECT count(*) FROM kanon.members_2 o WHERE o.m_group = g_id AND o.m_k <= g.g_size))"
 
 static const char *connection_string;
@@ -90,7 +90,8 @@ try(PGconn *connection, int *deadlocks, int *errors, const char *format, ...)
 	state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	if (!done && state && strcmp(state, "40P01") == 0)
 		(*deadlocks)++;
-	else if (!done && !(state && (strcmp(state, "40001") == 0 || strcmp(state, "23505") == 0 || strcmp(state, "25P02") == 0)))
+	else if (!done &&
+			 !(state && (strcmp(state, "40001") == 0 || strcmp(state, "23505") == 0 || strcmp(state, "25P02") == 0)))
 	{
 		(*errors)++;
 		fprintf(stderr, "# %s: %s", sql, PQerrorMessage(connection));
@@ -99,7 +100,10 @@ try(PGconn *connection, int *deadlocks, int *errors, const char *format, ...)
 	return done;
 }
 
-/* One transaction of a few random changes, one row each and in the order of ids: PostgreSQL's own row locks cannot deadlock then. */
+/*
+ * Run one transaction of a few random changes, one row each and in the order of ids, so that PostgreSQL's own row locks
+ * cannot deadlock.
+ */
 static int
 change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
 {
@@ -116,10 +120,12 @@ change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
 				good = try(connection, deadlocks, errors, "DELETE FROM person WHERE id = %d", id);
 				break;
 			case 1:
-				good = try(connection, deadlocks, errors, "UPDATE person SET age = %d, ward = ward + 1 WHERE id = %d", rand_r(seed) % 90, id);
+				good = try(connection, deadlocks, errors, "UPDATE person SET age = %d, ward = ward + 1 WHERE id = %d",
+						   rand_r(seed) % 90, id);
 				break;
 			case 3:
-				good = try(connection, deadlocks, errors, "INSERT INTO wish VALUES (%d, %d) ON CONFLICT (id) DO UPDATE SET k = excluded.k", id,
+				good = try(connection, deadlocks, errors,
+						   "INSERT INTO wish VALUES (%d, %d) ON CONFLICT (id) DO UPDATE SET k = excluded.k", id,
 						   2 + rand_r(seed) % 12);
 				break;
 			case 4:
@@ -127,12 +133,15 @@ change(PGconn *connection, unsigned *seed, int *deadlocks, int *errors)
 				break;
 			case 2:
 				good = try(connection, deadlocks, errors,
-						   "SAVEPOINT s; INSERT INTO person VALUES (%d, 1, '000', 'x', 1) ON CONFLICT DO NOTHING; ROLLBACK TO s", id);
+						   "SAVEPOINT s; INSERT INTO person VALUES (%d, 1, '000', 'x', 1) ON CONFLICT DO NOTHING; "
+						   "ROLLBACK TO s",
+						   id);
 				break;
 			default:
 				good = try(connection, deadlocks, errors,
-						   "INSERT INTO person VALUES (%d, %d, '%03d', 'd%d', %d) ON CONFLICT (id) DO UPDATE SET zip = excluded.zip", id,
-						   rand_r(seed) % 90, rand_r(seed) % 1000, rand_r(seed) % 5, id);
+						   "INSERT INTO person VALUES (%d, %d, '%03d', 'd%d', %d) ON CONFLICT (id) DO UPDATE SET zip = "
+						   "excluded.zip",
+						   id, rand_r(seed) % 90, rand_r(seed) % 1000, rand_r(seed) % 5, id);
 		}
 	}
 	return try(connection, deadlocks, errors, good && rand_r(seed) % 5 > 0 ? "COMMIT" : "ROLLBACK");
@@ -204,21 +213,26 @@ check_end(PGconn *connection)
 {
 	char *got;
 
-	got = query(connection, "SELECT count(*) FROM (SELECT g_id FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id"
-							" GROUP BY g_id, g_size HAVING g_size <> count(m_group) OR g_size < 4) q");
+	got = query(connection,
+				"SELECT count(*) FROM (SELECT g_id FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id"
+				" GROUP BY g_id, g_size HAVING g_size <> count(m_group) OR g_size < 4) q");
 	ok(strcmp(got, "0") == 0, "every group has its k, and as many members as it says", got);
-	got = query(connection, "SELECT count(*) FROM ((SELECT * FROM person EXCEPT SELECT c1, c2, c3, c4, c5 FROM kanon.members_1)"
-							" UNION ALL (SELECT c1, c2, c3, c4, c5 FROM kanon.members_1 EXCEPT SELECT * FROM person)) q");
+	got = query(connection,
+				"SELECT count(*) FROM ((SELECT * FROM person EXCEPT SELECT c1, c2, c3, c4, c5 FROM kanon.members_1)"
+				" UNION ALL (SELECT c1, c2, c3, c4, c5 FROM kanon.members_1 EXCEPT SELECT * FROM person)) q");
 	ok(strcmp(got, "0") == 0, "nothing is lost and nothing left over", got);
-	got = query(connection, "SELECT count(*) FROM kanon.members_1 WHERE m_group IS NULL AND EXISTS (SELECT FROM kanon.groups_1)");
+	got = query(connection,
+				"SELECT count(*) FROM kanon.members_1 WHERE m_group IS NULL AND EXISTS (SELECT FROM kanon.groups_1)");
 	ok(strcmp(got, "0") == 0, "no row waits", got);
 	got = query(connection, "SELECT count(*) FROM kanon.members_1 m JOIN kanon.groups_1 g ON g_id = m_group"
 							" WHERE NOT (kanon.avlike(g.c2, m.c2) AND kanon.avlike(g.c3, m.c3))");
 	ok(strcmp(got, "0") == 0, "every member is in the cell of its group", got);
 	got = query(connection, "SELECT " TOO_FEW);
 	ok(strcmp(got, "0") == 0, "every published row has a group as large as it asks for", got);
-	got = query(connection, "SELECT count(*) FROM ((SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id) EXCEPT SELECT c1, c2, m_k FROM kanon.members_2)"
-							" UNION ALL (SELECT c1, c2, m_k FROM kanon.members_2 EXCEPT SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING (id))) q");
+	got = query(connection, "SELECT count(*) FROM ((SELECT id, age, coalesce(k, 3) FROM person LEFT JOIN wish USING "
+							"(id) EXCEPT SELECT c1, c2, m_k FROM kanon.members_2)"
+							" UNION ALL (SELECT c1, c2, m_k FROM kanon.members_2 EXCEPT SELECT id, age, coalesce(k, 3) "
+							"FROM person LEFT JOIN wish USING (id))) q");
 	ok(strcmp(got, "0") == 0, "the k of each row is stored", got);
 	got = query(connection, "SELECT kanon.refresh('kept') + kanon.refresh('chosen')");
 	ok(strcmp(got, "0") == 0, "refresh finds nothing to do", got);
@@ -237,15 +251,20 @@ main(int argc, char **argv)
 
 	connection_string = argc > 1 ? argv[1] : "";
 	connection = start_session();
-	query(connection, "CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer)");
-	query(connection, "INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5, i FROM generate_series(1, 300) AS i");
+	query(connection,
+		  "CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer)");
+	query(connection, "INSERT INTO person SELECT i, i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5, i "
+					  "FROM generate_series(1, 300) AS i");
 	query(connection, "SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3)");
 	query(connection, "SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',"
-					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k => 4, materialized => true, other => '{ward}')");
+					  " quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', k "
+					  "=> 4, materialized => true, other => '{ward}')");
 	query(connection, "CREATE TABLE wish (id integer PRIMARY KEY, k integer)");
 	query(connection, "INSERT INTO wish SELECT i, 2 + i % 7 FROM generate_series(1, 300, 2) AS i");
-	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}',"
-					  " k => 3, materialized => true, profile => '{\"table\": \"wish\", \"key\": {\"id\": \"id\"}, \"k\": \"k\"}')");
+	query(connection, "SELECT kanon.create_anonymization_view('chosen', 'SELECT id, age FROM person', id => '{id}', "
+					  "quasi_ids => '{\"age\": \"ages\"}',"
+					  " k => 3, materialized => true, profile => '{\"table\": \"wish\", \"key\": {\"id\": \"id\"}, "
+					  "\"k\": \"k\"}')");
 	for (int i = 0; i < WRITERS; i++)
 	{
 		if (fork() == 0)
@@ -257,7 +276,8 @@ main(int argc, char **argv)
 	ok(deadlocks == 0, "no session met a deadlock", "deadlocks");
 	ok(errors == 0, "no session met any other error than 40001 and 23505", "errors");
 	check_end(connection);
-	printf("# %s transactions committed\n", query(connection, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"));
+	printf("# %s transactions committed\n",
+		   query(connection, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"));
 	printf("1..%d\n", tests);
 	PQfinish(connection);
 	return 0;

@@ -22,16 +22,23 @@ INSERT INTO fuzz_seed VALUES
     ('statement', 'CREATE DGH e; INSERT INTO DGH e a, b; DROP DGH e'),
     ('statement', 'INSERT INTO DGH d (asthma, ''lung''), (88***, *)'),
     ('statement', 'DROP ANONYMIZATION_VIEW public."v"'),
-    ('statement', 'CREATE ANONYMIZATION_VIEW w ON SELECT * FROM person WITH ANONYMIZATION_ID id ANONYMIZATION_QUASI_ID zip, age ANONYMIZATION_SENSITIVE_ATTR disease DGH_NAME d K 2'),
-    ('statement', 'CREATE ANONYMIZATION_VIEW w ON WITH p AS (SELECT * FROM person) SELECT id, disease FROM p WITH ANONYMIZATION_QUASI_ID disease DGH_NAME d K 2 L 2 T 0.5 MATCH witness ALGORITHM datafly;'),
-    ('statement', 'CREATE ANONYMIZATION_VIEW w ON SELECT zip, count(*) AS n FROM person GROUP BY zip WITH K 0 BLOCK_SIZE 5'),
+    ('statement', 'CREATE ANONYMIZATION_VIEW w ON SELECT * FROM person WITH ANONYMIZATION_ID id ANONYMIZATION_QUASI_ID '
+        'zip, age ANONYMIZATION_SENSITIVE_ATTR disease DGH_NAME d K 2'),
+    ('statement', 'CREATE ANONYMIZATION_VIEW w ON WITH p AS (SELECT * FROM person) SELECT id, disease FROM p WITH '
+        'ANONYMIZATION_QUASI_ID disease DGH_NAME d K 2 L 2 T 0.5 MATCH witness ALGORITHM datafly;'),
+    ('statement', 'CREATE ANONYMIZATION_VIEW w ON SELECT zip, count(*) AS n FROM person GROUP BY zip WITH K 0 '
+        'BLOCK_SIZE 5'),
     ('value', '[20,30)'), ('value', '(,5]'), ('value', '[2000-01-01,2001-01-01)'), ('value', '*'), ('value', 'flu'),
     ('value', '88***'), ('value', '1e5'), ('value', '[-1.5,2.25]'),
     ('value', 'infinity'), ('value', '[NaN,1)'), ('value', '1999-12-31 23:59:59'),
     ('leveled', E'1;0-4;0-9;*\n2;0-4;0-9;*\n7;5-9;0-9;*'), ('leveled', E'a;b\nc;b'),
     ('leveled', E'"x;y";z;*\r\n"""";z;*'), ('leveled', 'a'), ('leveled', E'a;;*\nb;;*'),
-    ('p3p', '<POLICY xmlns="http://www.w3.org/2002/01/P3Pv1" name="p"><STATEMENT><PURPOSE><admin/><contact required="opt-in"/></PURPOSE><RECIPIENT><ours/></RECIPIENT><RETENTION><stated-purpose/></RETENTION><DATA-GROUP><DATA ref="#user.name"/></DATA-GROUP></STATEMENT></POLICY>'),
-    ('p3p', '<POLICIES xmlns="http://www.w3.org/2002/01/P3Pv1"><POLICY name="q"><STATEMENT><PURPOSE><current/></PURPOSE><RECIPIENT><public/></RECIPIENT><RETENTION><indefinitely/></RETENTION></STATEMENT></POLICY></POLICIES>');
+    ('p3p', '<POLICY xmlns="http://www.w3.org/2002/01/P3Pv1" name="p"><STATEMENT><PURPOSE><admin/><contact '
+        'required="opt-in"/></PURPOSE><RECIPIENT><ours/></RECIPIENT><RETENTION><stated-purpose/></RETENTION>'
+        '<DATA-GROUP><DATA ref="#user.name"/></DATA-GROUP></STATEMENT></POLICY>'),
+    ('p3p', '<POLICIES xmlns="http://www.w3.org/2002/01/P3Pv1"><POLICY name="q"><STATEMENT><PURPOSE><current/>'
+        '</PURPOSE><RECIPIENT><public/></RECIPIENT><RETENTION><indefinitely/></RETENTION></STATEMENT></POLICY>'
+        '</POLICIES>');
 -- Two values, each with the hierarchy that it is looked up in, if any.
 INSERT INTO fuzz_seed SELECT 'compare', concat_ws(E'\t', a, dgh_a, b, dgh_b) FROM (VALUES
     ('5', '', '[1,10)', ''), ('5', 'i', '5.0', 'f'), ('[2,7)', 'i', 'NaN', ''), ('1e999', '', '[0,1e1000)', ''),
@@ -123,8 +130,13 @@ END
 $f$;
 CREATE FUNCTION fuzz_arguments() RETURNS text LANGUAGE plpgsql AS $f$
 DECLARE
-    arguments jsonb := '{"quasi_ids": {"zip": null, "age": "i"}, "sensitive": {"disease": "d"}, "profile": {"table": "choice", "key": {"id": "id"}, "k": "k", "sa_level": "level", "purpose": "purpose", "recipient": "recipient", "disclose": {"disease": "yes"}, "retain": {"disease": "until"}}}';
-    paths text[] := '{quasi_ids,sensitive,profile,"quasi_ids,zip","quasi_ids,age","quasi_ids,id","sensitive,disease","sensitive,zip","profile,table","profile,key","profile,key,id","profile,k","profile,sa_level","profile,purpose","profile,recipient","profile,disclose","profile,disclose,disease","profile,disclose,zip","profile,retain","profile,retain,disease","profile,retain,age","profile,more"}';
+    arguments jsonb := '{"quasi_ids": {"zip": null, "age": "i"}, "sensitive": {"disease": "d"}, "profile": {"table": '
+        '"choice", "key": {"id": "id"}, "k": "k", "sa_level": "level", "purpose": "purpose", "recipient": "recipient", '
+        '"disclose": {"disease": "yes"}, "retain": {"disease": "until"}}}';
+    paths text[] := '{quasi_ids,sensitive,profile,"quasi_ids,zip","quasi_ids,age","quasi_ids,id","sensitive,disease",'
+        '"sensitive,zip","profile,table","profile,key","profile,key,id","profile,k","profile,sa_level","profile,'
+        'purpose","profile,recipient","profile,disclose","profile,disclose,disease","profile,disclose,zip","profile,'
+        'retain","profile,retain,disease","profile,retain,age","profile,more"}';
     path text[];
 BEGIN
     FOR i IN 1 .. floor(random() * 4)::int LOOP
@@ -248,13 +260,15 @@ DECLARE
     type text;
     wrong boolean;
 BEGIN
-    FOREACH type IN ARRAY '{text,name,smallint,integer,bigint,numeric,real,float8,boolean,date,timestamp,timestamptz}'::text[] LOOP
+    FOREACH type IN ARRAY '{text,name,smallint,integer,bigint,numeric,real,float8,boolean,date,timestamp,'
+        'timestamptz}'::text[] LOOP
         BEGIN
             EXECUTE format('SELECT $1::%s', type) USING word;
         EXCEPTION WHEN data_exception OR invalid_parameter_value THEN
             CONTINUE;
         END;
-        EXECUTE format('SELECT (value = x) <> (x = value) OR (value <> x) <> (x <> value) OR (value < x) <> (x > value) OR (value <= x) <> (x >= value) OR (value = x AND NOT value <= x)
+        EXECUTE format('SELECT (value = x) <> (x = value) OR (value <> x) <> (x <> value) OR (value < x) <> (x > '
+            'value) OR (value <= x) <> (x >= value) OR (value = x AND NOT value <= x)
             FROM (SELECT $1 AS value, $2::%s AS x OFFSET 0) AS pair', type) INTO wrong USING value, word;
         IF wrong THEN
             RETURN 'as ' || type || ' it contradicts itself';

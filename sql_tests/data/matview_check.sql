@@ -15,8 +15,10 @@ BEGIN
 			OR NOT (coalesce(m.c3, '') = coalesce(g.c3::text, '') OR kanon.avlike(g.c3, m.c3) OR g.c3::text = '*');
 	RETURN QUERY SELECT format('member %s is published below its floor', c1) FROM kanon.members_1
 		JOIN kanon.groups_1 ON g_id = m_group WHERE g_step < m_floor;
-	RETURN QUERY EXECUTE format('SELECT ''lost or changed: '' || b::text FROM (SELECT * FROM %s EXCEPT SELECT c1, c2, c3, c4, c5 FROM kanon.members_1) b', base);
-	RETURN QUERY EXECUTE format('SELECT ''left over: '' || b::text FROM (SELECT c1, c2, c3, c4, c5 FROM kanon.members_1 EXCEPT SELECT * FROM %s) b', base);
+	RETURN QUERY EXECUTE format('SELECT ''lost or changed: '' || b::text FROM (SELECT * FROM %s EXCEPT SELECT c1, c2, '
+		'c3, c4, c5 FROM kanon.members_1) b', base);
+	RETURN QUERY EXECUTE format('SELECT ''left over: '' || b::text FROM (SELECT c1, c2, c3, c4, c5 FROM '
+		'kanon.members_1 EXCEPT SELECT * FROM %s) b', base);
 	RETURN QUERY SELECT format('%s rows wait beside groups', count(*)) FROM kanon.members_1 WHERE m_group IS NULL
 		AND EXISTS (SELECT FROM kanon.groups_1) HAVING count(*) > 0;
 	RETURN QUERY SELECT format('%s cells have two groups', count(*))

@@ -34,6 +34,29 @@ INSERT INTO oracle.sensitive_menu VALUES
     ('text', 'text', 'tree'), ('text', 'text', 'forest'), ('text', 'text', 'none'), ('int', 'number', 'none'),
     ('numeric', 'number', 'none'), ('int', 'number', 'interval'), ('date', 'date', 'none'), ('text', 'text', 'prefix');
 
+-- With the setting oracle.focus = counting, views have people and values that are hard to count: identifiers that are
+-- missing or spelled in several ways, several rows per person, values that look different and are equal, and mixes of
+-- levels.  oracle.nocase and citext must exist: see oracle.make_nocase().
+CREATE FUNCTION oracle.counting() RETURNS bool LANGUAGE sql STABLE AS $$
+    SELECT coalesce(current_setting('oracle.focus', true) = 'counting', false)
+$$;
+
+CREATE PROCEDURE oracle.make_nocase() LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE EXTENSION citext;
+    CREATE COLLATION oracle.ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    CREATE DOMAIN oracle.nocase AS text COLLATE oracle.ignore_case;
+END
+$$;
+
+CREATE TABLE oracle.counting_menu (type text, class text, kind text);
+INSERT INTO oracle.counting_menu VALUES
+    ('oracle.nocase', 'text', 'none'), ('oracle.nocase', 'text', 'tree'), ('oracle.nocase', 'text', 'forest'),
+    ('citext', 'other', 'none'), ('citext', 'other', 'tree'), ('interval', 'other', 'none'),
+    ('timestamp', 'date', 'none'), ('timestamp', 'date', 'date'), ('double precision', 'number', 'none'),
+    ('numeric', 'number', 'none'), ('numeric', 'number', 'interval'), ('text', 'text', 'tree'),
+    ('text', 'text', 'prefix'), ('char(6)', 'text', 'tree');
+
 -- A tree over leaves, of any shape: unbalanced, with chains, with labels that are leaves beside inner ones.
 CREATE FUNCTION oracle.make_tree(tree_name text, leaves text[], forest bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -80,7 +103,10 @@ BEGIN
         pool := enum_range(NULL::oracle.mood)::text[];
     ELSIF type = 'boolean' THEN
         pool := '{t,f}';
-    ELSIF kind IN ('tree', 'forest', 'none') AND type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word') THEN
+    ELSIF type = 'interval' THEN
+        pool := '{1 mon,30 days,720:00:00,2 days,48:00:00,3 days,1 year,12 mons}';
+    ELSIF kind IN ('tree', 'forest', 'none')
+        AND type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word', 'oracle.nocase', 'citext') THEN
         SELECT array_agg(left(col, 1) || chr(97 + i) ORDER BY i) INTO pool FROM generate_series(1, size) i;
     ELSIF kind = 'prefix' OR col = 'zp' THEN
         FOR i IN 1 .. size LOOP
@@ -118,7 +144,7 @@ BEGIN
     END CASE;
 
     -- Values that a hierarchy does not know, and inner nodes as values.
-    IF type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word') AND kind <> 'none' THEN
+    IF type IN ('text', 'varchar(12)', 'char(6)', 'oracle.word', 'oracle.nocase', 'citext') AND kind <> 'none' THEN
         IF oracle.chance(50) THEN
             pool := pool || '{n/a,77x}'::text[];
         END IF;
@@ -134,6 +160,12 @@ BEGIN
         IF kind IN ('interval', 'date') AND oracle.chance(25) THEN
             pool := pool || (SELECT oracle.bucket(h, 1, 1) FROM oracle.hierarchy_of(hierarchy) h);
         END IF;
+    END IF;
+    IF type IN ('oracle.nocase', 'citext') THEN
+        pool := pool || ARRAY(SELECT CASE WHEN i % 2 = 0 THEN upper(p) ELSE initcap(p) END
+            FROM unnest(pool) WITH ORDINALITY u (p, i) ORDER BY i);
+    ELSIF type = 'double precision' AND oracle.counting() THEN
+        pool := pool || '{0,-0,0.0}'::text[];
     END IF;
     IF type IN ('real', 'double precision', 'numeric') AND oracle.chance(20) THEN
         pool := pool || '{NaN}'::text[];
@@ -183,8 +215,10 @@ $$;
 -- s.t: people and what is known of them.  s.b: a small table to join with.
 CREATE FUNCTION oracle.make_tables(rows int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    people int := CASE WHEN oracle.chance(50) THEN rows ELSE 1 + rows / (2 + oracle.random(3)) END;
-    ids text := oracle.pick('{none,key,unique,person,person,two,text,day}');
+    counting bool := oracle.counting();
+    people int := CASE WHEN oracle.chance(50) AND NOT counting THEN rows ELSE 1 + rows / (2 + oracle.random(3)) END;
+    ids text := oracle.pick(CASE WHEN counting THEN '{none,key,unique,person,two,nocase,citext,numeric}'
+        ELSE '{none,key,unique,person,person,two,text,day}' END::text[]);
     m oracle.menu;
     sm oracle.sensitive_menu;
     kind text;
@@ -195,8 +229,9 @@ BEGIN
     DELETE FROM oracle.tcol;
     CREATE SCHEMA s;
     IF ids <> 'none' THEN
-        PERFORM oracle.add_column('p', CASE ids WHEN 'text' THEN 'text' WHEN 'day' THEN 'date' ELSE 'int' END, 'number',
-            'id', NULL, NULL);
+        PERFORM oracle.add_column('p', CASE ids WHEN 'text' THEN 'text' WHEN 'day' THEN 'date' WHEN 'nocase'
+            THEN 'oracle.nocase' WHEN 'citext' THEN 'citext' WHEN 'numeric' THEN 'numeric' ELSE 'int' END,
+            CASE WHEN ids IN ('nocase', 'citext') THEN 'text' ELSE 'number' END, 'id', NULL, NULL);
     END IF;
     IF ids = 'two' THEN
         PERFORM oracle.add_column('p2', 'text', 'text', 'id', NULL, '{a,b}');
@@ -208,8 +243,12 @@ BEGIN
         PERFORM oracle.add_column(m.name, m.type, m.class, 'quasi', CASE WHEN kind <> 'none' THEN 'h_' || m.name END,
             oracle.make_domain(m.name, m.type, kind));
     END LOOP;
-    FOR i IN 1 .. oracle.random(3) LOOP
-        SELECT * INTO sm FROM oracle.sensitive_menu OFFSET oracle.random(8) LIMIT 1;
+    FOR i IN 1 .. CASE WHEN counting THEN 1 + oracle.random(2) ELSE oracle.random(3) END LOOP
+        IF counting THEN
+            SELECT * INTO sm FROM oracle.counting_menu OFFSET oracle.random(14) LIMIT 1;
+        ELSE
+            SELECT * INTO sm FROM oracle.sensitive_menu OFFSET oracle.random(8) LIMIT 1;
+        END IF;
         PERFORM oracle.add_column('s' || i, sm.type, sm.class, 'sensitive', CASE WHEN sm.kind <> 'none' THEN 'h_s'
             || i END,
             oracle.make_domain('s' || i, sm.type, sm.kind));
@@ -234,8 +273,15 @@ BEGIN
         IF c.name = 'p' THEN
             c.pool := ARRAY(SELECT CASE WHEN ids IN ('key', 'unique') THEN i::text
                                         WHEN ids = 'day' THEN (date '2020-01-01' + i % people)::text
+                                        WHEN ids = 'nocase' OR ids = 'citext' THEN CASE WHEN i % 3 = 0 THEN 'P' ELSE 'p' END
+                                            || i % people
+                                        WHEN ids = 'numeric' AND i % 3 = 0 THEN i % people || '.0'
                                         ELSE (i % people)::text END FROM generate_series(1, rows) i);
-            IF ids NOT IN ('key', 'unique') AND oracle.chance(30) THEN
+            IF counting AND ids <> 'key' AND oracle.chance(60) THEN
+                -- In every class, not only in the first ones.
+                c.pool := ARRAY(SELECT CASE WHEN (i * 7919) % 11 > 2 THEN p END
+                    FROM unnest(c.pool) WITH ORDINALITY u (p, i) ORDER BY i);
+            ELSIF NOT counting AND ids NOT IN ('key', 'unique') AND oracle.chance(30) THEN
                 c.pool[1:1 + rows / 20] := array_fill(NULL::text, ARRAY[1 + rows / 20]);
             END IF;
         ELSE
@@ -322,7 +368,7 @@ BEGIN
     DELETE FROM oracle.col WHERE view = view_name;
     INSERT INTO oracle.col SELECT view_name, pos, name, type, class, role, dgh, 0, NULL FROM oracle.tcol;
     IF upper_view THEN
-        -- Nobody is known by an identifier any more, and what is generalized stays so.
+        -- The view below hides identifiers, and its generalized columns stay generalized.
         UPDATE oracle.col SET role = 'other' WHERE view = view_name AND role = 'id';
         -- One by one: an UPDATE would draw for its rows in the order in which they are stored.
         FOR nr IN SELECT pos FROM oracle.col WHERE view = view_name AND role = 'quasi' ORDER BY pos LOOP
@@ -375,7 +421,7 @@ BEGIN
     IF oracle.chance(85) THEN
         profile := profile || '{"k": "k"}';
     END IF;
-    IF oracle.chance(60) THEN
+    IF oracle.counting() OR oracle.chance(60) THEN
         profile := profile || '{"sa_level": "lvl"}';
     END IF;
     FOR c IN SELECT * FROM oracle.col x WHERE x.view = view_name ORDER BY x.pos LOOP
@@ -412,13 +458,17 @@ BEGIN
     v.source := oracle.add_hidden(src.source);
     v.stable := src.stable;
     v.k := CASE WHEN oracle.chance(12) THEN oracle.random(2) ELSE 2 + oracle.random(9) * oracle.random(2) END;
-    v.l := CASE WHEN has_sensitive AND oracle.chance(30) THEN 1 + oracle.random(4) END;
+    IF oracle.counting() AND v.k > 3 THEN
+        v.k := 2 + v.k % 3;
+    END IF;
+    v.l := CASE WHEN has_sensitive AND oracle.chance(CASE WHEN oracle.counting() THEN 90 ELSE 30 END)
+        THEN 1 + oracle.random(4) END;
     v.t := CASE WHEN has_sensitive AND oracle.chance(30) THEN (1 + oracle.random(9)) / 10.0 END;
     v.match := oracle.pick('{cover,witness}');
     v.algorithm := oracle.pick('{datafly,datafly,mondrian}');
     v.block_size := CASE WHEN has_id AND oracle.chance(12) THEN 1 + oracle.random(60) END;
     PERFORM oracle.make_columns(view_name, upper_view);
-    IF NOT upper_view AND oracle.chance(30) THEN
+    IF NOT upper_view AND oracle.chance(CASE WHEN oracle.counting() THEN 45 ELSE 30 END) THEN
         v.profile := oracle.make_profile(view_name);
         v.stable := v.stable AND EXISTS (SELECT FROM pg_index WHERE indrelid = 's.choices'::regclass);
         v.k := CASE WHEN NOT v.profile ? 'k' OR oracle.chance(70) THEN v.k END;

@@ -14,7 +14,7 @@ CREATE TABLE oracle.stand (view text, nth int, form text, standing oracle.standi
 CREATE TABLE oracle.box (view text, box int, parent int, depth int, nth int, lo text, hi text, open bool,
     PRIMARY KEY (view, box));
 
--- Leaves of a tree stand as siblings do, who stand as their first leaves do: numbers first.
+-- The order of the leaves of a tree: siblings come in the order of their first leaves, numbers before words.
 CREATE TABLE oracle.leaf (dgh text, leaf text, place int, PRIMARY KEY (dgh, leaf));
 
 CREATE FUNCTION oracle.order_leaves() RETURNS void LANGUAGE sql AS $$
@@ -304,9 +304,10 @@ BEGIN
             FROM (SELECT block, line.box FROM oracle.line JOIN oracle.box b ON b.view = v.name AND b.box = line.box
                 AND b.depth = deepest - s
                   WHERE NOT done GROUP BY block, line.box
-                  HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
-                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive))
-                                            END)) safe
+                  HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who),
+                                            count(DISTINCT person)),
+                                        CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(jsonb_build_object(
+                                            'person', person, 'sensitive', sensitive, 'same', same)) END)) safe
             WHERE NOT l.done AND l.block = safe.block AND l.box = safe.box;
         UPDATE oracle.line l SET box = b.parent FROM oracle.box b
             WHERE NOT l.done AND b.view = v.name AND b.box = l.box AND b.depth = deepest - s AND b.depth > 0;

@@ -90,7 +90,8 @@ CREATE FUNCTION oracle.generalized_atom(c oracle.col) RETURNS oracle.cond LANGUA
 DECLARE
     a oracle.asked[];
     operator text;
-    form text := oracle.pick('{op,op,op,op,op,mirror,in,not in,any,between,not between,is null,not null,not true,avlike,text,like}');
+    form text := oracle.pick('{op,op,op,op,op,mirror,in,not in,any,between,not between,is null,not null,not true,'
+        'avlike,text,like}');
     quasi bool := c.role = 'quasi' AND form NOT IN ('text', 'like');
     k text;
     o text;
@@ -173,7 +174,8 @@ BEGIN
         IF c.type = 'date' AND x !~ '^[0-9]{4}-' THEN
             x := '2020-01-07';
         END IF;
-        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric') THEN c.type ELSE 'unknown' END,
+        a := a || oracle.literal(CASE WHEN c.type IN ('text', 'date', 'int', 'numeric', 'timestamp', 'interval',
+            'double precision', 'citext') THEN c.type ELSE 'unknown' END,
             x);
     END LOOP;
     x := CASE oracle.pick('{op,op,op,in,between,is null,not null,distinct,coalesce,any}')
@@ -381,7 +383,9 @@ DECLARE
     text_ text; -- with [k|o] where the versions differ
 BEGIN
     q.form := oracle.pick(CASE WHEN small
-        THEN '{plain,plain,plain,plain,plain,plain,count,whole row,group,limit,union,table,table by value,left,right,exists,not exists,in,of exists,lateral,lateral by value,initplan,or join,or of both,or of both,over union,subquery,view,view by value,view by value,self}'
+        THEN '{plain,plain,plain,plain,plain,plain,count,whole row,group,limit,union,table,table by value,left,right,'
+            'exists,not exists,in,of exists,lateral,lateral by value,initplan,or join,or of both,or of both,over union,'
+            'subquery,view,view by value,view by value,self}'
         ELSE '{plain,plain,plain,count,group,in,table,limit,lateral}' END::text[]);
     IF q.form IN ('view', 'view by value') THEN
         d := oracle.conditions_on(w, 'w', oracle.random(2));
@@ -409,30 +413,43 @@ BEGIN
             (SELECT string_agg(format('v.%I', name), ', ' ORDER BY pos) FROM oracle.col WHERE view = v.name))
         WHEN 'group' THEN format('SELECT ROW(v.%1$I, count(*), min(v.oa))::text FROM ⟨v⟩ v WHERE ⟨c⟩ GROUP BY v.%1$I',
             quasi.name)
-        WHEN 'limit' THEN format('SELECT x.r FROM (SELECT %s AS r FROM ⟨v⟩ v WHERE ⟨c⟩) x ORDER BY x.r COLLATE "C" LIMIT 7', shown)
-        WHEN 'union' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ UNION ALL SELECT v.oa::text FROM ⟨v⟩ v WHERE v.oa = %s', shown, oracle.random(10))
+        WHEN 'limit' THEN format('SELECT x.r FROM (SELECT %s AS r FROM ⟨v⟩ v WHERE ⟨c⟩) x ORDER BY x.r COLLATE "C" '
+            'LIMIT 7', shown)
+        WHEN 'union' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ UNION ALL SELECT v.oa::text FROM ⟨v⟩ v WHERE v.oa = '
+            '%s', shown, oracle.random(10))
         WHEN 'table' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON v.oa = b.x WHERE b.n < 9 AND ⟨c⟩', shown)
         WHEN 'table by value' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON ⟨j⟩ WHERE ⟨c⟩', shown)
-        WHEN 'left' THEN format('SELECT %s || coalesce(b.x, -1) FROM ⟨v⟩ v LEFT JOIN s.b ON v.oa = b.x AND b.n < 9 WHERE ⟨c⟩', shown)
+        WHEN 'left' THEN format('SELECT %s || coalesce(b.x, -1) FROM ⟨v⟩ v LEFT JOIN s.b ON v.oa = b.x AND b.n < 9 '
+            'WHERE ⟨c⟩', shown)
         WHEN 'right' THEN format('SELECT coalesce(%s, ''none'') || b.x FROM s.b LEFT JOIN ⟨v⟩ v ON v.oa = b.x AND ⟨c⟩',
             shown)
-        WHEN 'exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND EXISTS (SELECT FROM s.b WHERE b.x = v.oa AND b.n > 2)', shown)
-        WHEN 'not exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND NOT EXISTS (SELECT FROM s.b WHERE b.x = v.oa AND b.n > 2)', shown)
+        WHEN 'exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND EXISTS (SELECT FROM s.b WHERE b.x = v.oa AND b.n '
+            '> 2)', shown)
+        WHEN 'not exists' THEN format('SELECT %s FROM ⟨v⟩ v WHERE ⟨c⟩ AND NOT EXISTS (SELECT FROM s.b WHERE b.x = v.oa '
+            'AND b.n > 2)', shown)
         WHEN 'in' THEN format('SELECT %s FROM ⟨v⟩ v WHERE v.oa IN (SELECT x FROM s.b WHERE n > 2) AND ⟨c⟩', shown)
-        WHEN 'of exists' THEN format('SELECT b.x::text FROM s.b WHERE %s EXISTS (SELECT FROM ⟨v⟩ v WHERE v.oa = b.x AND ⟨c⟩)', oracle.pick('{"",NOT}'))
-        WHEN 'lateral' THEN format('SELECT l.r || b.x FROM s.b, LATERAL (SELECT %s AS r FROM ⟨v⟩ v WHERE v.oa = b.x AND ⟨c⟩ OFFSET 0) l', shown)
-        WHEN 'lateral by value' THEN format('SELECT b.x::text || l.n FROM s.b, LATERAL (SELECT count(*) AS n FROM ⟨v⟩ v WHERE ⟨j⟩ AND ⟨c⟩) l')
+        WHEN 'of exists' THEN format('SELECT b.x::text FROM s.b WHERE %s EXISTS (SELECT FROM ⟨v⟩ v WHERE v.oa = b.x '
+            'AND ⟨c⟩)', oracle.pick('{"",NOT}'))
+        WHEN 'lateral' THEN format('SELECT l.r || b.x FROM s.b, LATERAL (SELECT %s AS r FROM ⟨v⟩ v WHERE v.oa = b.x '
+            'AND ⟨c⟩ OFFSET 0) l', shown)
+        WHEN 'lateral by value' THEN format('SELECT b.x::text || l.n FROM s.b, LATERAL (SELECT count(*) AS n FROM ⟨v⟩ '
+            'v WHERE ⟨j⟩ AND ⟨c⟩) l')
         WHEN 'initplan' THEN format('SELECT %s FROM ⟨v⟩ v WHERE v.oa = (SELECT min(x) FROM s.b WHERE n > 2) AND ⟨c⟩',
             shown)
-        WHEN 'or join' THEN format('SELECT %s || b.x FROM ⟨v⟩ v, s.b WHERE ((⟨j⟩ AND b.x < 3) OR (v.oa = b.x AND b.x > 6)) AND ⟨c⟩', shown)
-        WHEN 'or of both' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON v.oa = b.x WHERE ((⟨j⟩ AND b.x < 4) OR (⟨i⟩ AND b.x > 6)) AND ⟨c⟩', shown)
+        WHEN 'or join' THEN format('SELECT %s || b.x FROM ⟨v⟩ v, s.b WHERE ((⟨j⟩ AND b.x < 3) OR (v.oa = b.x AND b.x > '
+            '6)) AND ⟨c⟩', shown)
+        WHEN 'or of both' THEN format('SELECT %s || b.x FROM ⟨v⟩ v JOIN s.b ON v.oa = b.x WHERE ((⟨j⟩ AND b.x < 4) OR '
+            '(⟨i⟩ AND b.x > 6)) AND ⟨c⟩', shown)
         WHEN 'over union' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ UNION ALL SELECT * FROM ⟨v⟩) v WHERE ⟨c⟩',
             shown)
         WHEN 'subquery' THEN format('SELECT %s FROM (SELECT * FROM ⟨v⟩ v WHERE ⟨c⟩ OFFSET 0) v JOIN s.b ON v.oa = b.x',
             shown)
-        WHEN 'view' THEN format('SELECT %s || w.ob FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND v.ob = w.ob WHERE ⟨c⟩ AND ⟨d⟩', shown)
-        WHEN 'view by value' THEN format('SELECT %s || w.%I::text FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND ⟨j⟩ WHERE ⟨c⟩ AND ⟨d⟩', shown, other.name)
-        WHEN 'self' THEN format('SELECT %s || u.ob FROM ⟨v⟩ v JOIN ⟨v⟩ u ON v.oa = u.oa AND v.oc = u.oc WHERE ⟨c⟩ AND ⟨d⟩', shown) END;
+        WHEN 'view' THEN format('SELECT %s || w.ob FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND v.ob = w.ob WHERE ⟨c⟩ AND '
+            '⟨d⟩', shown)
+        WHEN 'view by value' THEN format('SELECT %s || w.%I::text FROM ⟨v⟩ v JOIN ⟨w⟩ w ON v.oa = w.oa AND ⟨j⟩ WHERE '
+            '⟨c⟩ AND ⟨d⟩', shown, other.name)
+        WHEN 'self' THEN format('SELECT %s || u.ob FROM ⟨v⟩ v JOIN ⟨v⟩ u ON v.oa = u.oa AND v.oc = u.oc WHERE ⟨c⟩ AND '
+            '⟨d⟩', shown) END;
     q.select_first := c.plain AND NOT c.witness AND v.stable AND v.block_size IS NULL;
     q.witness := c.witness;
     q.k := replace(replace(replace(regexp_replace(text_, '\[([^|]*)\|.*?\](?= FROM)', '\1'), '⟨c⟩', c.k), '⟨d⟩',

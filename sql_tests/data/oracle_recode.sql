@@ -22,7 +22,10 @@ CREATE TABLE oracle.col (
 
 -- The rows of the view at hand.
 CREATE TABLE oracle.line (
-    rid int PRIMARY KEY, ord int, block int DEFAULT 1, ids text[], zero text[], now text[], sensitive text[],
+    rid int PRIMARY KEY, ord int, block int DEFAULT 1, zero text[], now text[], sensitive text[],
+    same text[],   -- sensitive values that their column calls equal have the same text here
+    who bigint,    -- rows with equal identifiers have the same number
+    person bigint, -- the same, but NULL if an identifier is missing; each row is a person if there are none
     k int, hidden text[] DEFAULT '{}', -- the row's own k, and the columns that its owner hides
     done bool DEFAULT false, step int, box int, suppressed bool DEFAULT false);
 -- Each value of a quasi-identifier on each level; NULL is written as \001.
@@ -34,17 +37,20 @@ CREATE FUNCTION oracle.key(form text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ 
 CREATE FUNCTION oracle.read_source(v oracle.view) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     id_order text;
-    ids text;
+    any_missing text;
     quasi text;
     sensitives text;
+    sames text;
     q oracle.col;
 BEGIN
     -- format() prints as output functions do, but char(n) without its padding; a timestamp is its day.
     SELECT string_agg(format('s.%I', name), ', ' ORDER BY pos) FILTER (WHERE role = 'id'),
-        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'id'),
+        string_agg(format('s.%I IS NULL', name), ' OR ') FILTER (WHERE role = 'id'),
         string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'quasi'),
-        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'sensitive')
-        INTO id_order, ids, quasi, sensitives
+        string_agg(x.form, ', ' ORDER BY pos) FILTER (WHERE role = 'sensitive'),
+        string_agg(format('dense_rank() OVER (ORDER BY s.%I)::text', name), ', ' ORDER BY pos)
+            FILTER (WHERE role = 'sensitive')
+        INTO id_order, any_missing, quasi, sensitives, sames
         FROM oracle.col c,
             LATERAL (SELECT format('CASE WHEN s.%1$I IS NOT NULL THEN ' || CASE
                 WHEN c.type LIKE 'timestamp%' THEN 's.%1$I::date::text'
@@ -55,10 +61,12 @@ BEGIN
     EXECUTE format('CREATE TABLE oracle.source AS SELECT (row_number() OVER ())::int AS rid_, s.* FROM (%s) s',
         v.known_source);
     TRUNCATE oracle.line;
-    EXECUTE format('INSERT INTO oracle.line (rid, ord, ids, zero, now, sensitive)
-        SELECT s.rid_, %s, %s, ARRAY[%s]::text[], ''{}'', ARRAY[%s]::text[] FROM oracle.source s',
-        coalesce('row_number() OVER (ORDER BY ' || id_order || ')', 's.rid_'), coalesce('ARRAY[' || ids || ']', 'NULL'),
-        quasi, sensitives);
+    EXECUTE format('INSERT INTO oracle.line (rid, ord, who, zero, now, sensitive, same)
+        SELECT s.rid_, %s, %s, ARRAY[%s]::text[], ''{}'', ARRAY[%s]::text[], ARRAY[%s]::text[] FROM oracle.source s',
+        coalesce('row_number() OVER (ORDER BY ' || id_order || ')', 's.rid_'),
+        coalesce('dense_rank() OVER (ORDER BY ' || id_order || ')', 's.rid_'), quasi, sensitives, sames);
+    EXECUTE format('UPDATE oracle.line l SET person = CASE WHEN %s THEN NULL ELSE l.who END
+        FROM oracle.source s WHERE s.rid_ = l.rid', coalesce(any_missing, 'false'));
     -- From raw values to level 0.
     FOR q IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role IN ('quasi', 'sensitive') LOOP
         IF q.role = 'quasi' THEN
@@ -73,6 +81,12 @@ BEGIN
                 WHERE line.sensitive[q.nth] = m.raw AND m.raw <> m.level_zero;
         END IF;
     END LOOP;
+    -- A column with a hierarchy publishes labels: those count that it calls equal as values.
+    FOR q IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role = 'sensitive' LOOP
+        UPDATE oracle.line SET same[q.nth] = CASE WHEN sensitive[q.nth] IS NULL THEN NULL
+            WHEN q.dgh IS NOT NULL OR q.type = 'kanon.generalized' THEN oracle.same_label(q.type, sensitive[q.nth])
+            ELSE same[q.nth] END;
+    END LOOP;
     UPDATE oracle.line SET now = zero, k = v.k;
     DELETE FROM oracle.path WHERE view = v.name;
     INSERT INTO oracle.path
@@ -82,6 +96,22 @@ BEGIN
             generate_series(0, oracle.height(c.dgh)) level
         WHERE c.view = v.name AND c.role = 'quasi';
 END
+$$;
+
+-- The people of a group; and a note of the cases in which a missing identifier decides.
+CREATE FUNCTION oracle.people(k int, rows bigint, numbers bigint, people bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    IF oracle.counting() AND rows >= k THEN
+        PERFORM oracle.count('k', CASE WHEN people >= k THEN 'kept' WHEN numbers >= k THEN 'refused: a missing identifier'
+            ELSE 'refused: several rows of one person' END);
+    END IF;
+    RETURN people;
+END
+$$;
+
+-- What labels have in common that a column of a type calls equal.
+CREATE FUNCTION oracle.same_label(type text, form text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN type IN ('oracle.nocase', 'citext') THEN lower(form) ELSE form END
 $$;
 
 CREATE FUNCTION oracle.height(dgh text) RETURNS int LANGUAGE sql STABLE AS $$
@@ -115,15 +145,15 @@ DECLARE
     l oracle.line;
     nr int := 1;
     size int := 0;
-    last text[];
+    last bigint;
 BEGIN
     FOR l IN SELECT * FROM oracle.line ORDER BY ord LOOP
-        IF size >= block_size AND l.ids IS DISTINCT FROM last THEN
+        IF size >= block_size AND l.who IS DISTINCT FROM last THEN
             nr := nr + 1;
             size := 0;
         END IF;
         size := size + 1;
-        last := l.ids;
+        last := l.who;
         UPDATE oracle.line SET block = nr WHERE rid = l.rid;
     END LOOP;
 END
@@ -208,8 +238,92 @@ BEGIN
 END
 $$;
 
+-- l-diversity.  Does a published value cover another one, which is not the same?
+CREATE FUNCTION oracle.covers(dgh text, class text, a text, b text) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    x oracle.value := oracle.value_of(dgh, class, a);
+    y oracle.value := oracle.value_of(dgh, class, b);
+    h oracle.hierarchy;
+BEGIN
+    IF a = b OR y.whole OR x.whole THEN
+        RETURN a <> b AND x.whole AND NOT y.whole;
+    END IF;
+    SELECT * INTO h FROM oracle.hierarchy WHERE name = dgh;
+    IF h.kind = 'tree' THEN
+        RETURN EXISTS (SELECT FROM oracle.ancestor t WHERE t.dgh = covers.dgh AND t.node = b AND t.ancestor = a);
+    ELSIF h.kind = 'prefix' THEN
+        RETURN x.known AND y.known AND starts_with(b, rtrim(a, h.mask));
+    END IF;
+    RETURN coalesce((x.span).sort IS NOT NULL AND (y.span).sort IS NOT NULL AND oracle.within(y.span, x.span), false);
+END
+$$;
+
+-- Can so many of the values from a place on be given to different people who have them?
+CREATE FUNCTION oracle.can_assign(wanted int, owners jsonb, place int DEFAULT 0, busy text[] DEFAULT '{}') RETURNS bool
+    LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    person text;
+BEGIN
+    IF wanted = 0 THEN
+        RETURN true;
+    ELSIF jsonb_array_length(owners) - place < wanted THEN
+        RETURN false;
+    END IF;
+    FOR person IN SELECT p FROM jsonb_array_elements_text(owners -> place) p WHERE p <> ALL (busy) ORDER BY p
+        LIMIT wanted LOOP -- more could not matter: the other values take wanted - 1 people
+        IF oracle.can_assign(wanted - 1, owners, place + 1, busy || person) THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN oracle.can_assign(wanted, owners, place + 1, busy);
+END
+$$;
+
+-- Do l people of a group have l different values, one each, none of which covers another value of the group?
+CREATE FUNCTION oracle.is_diverse(c oracle.col, l int, groups jsonb) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    owners jsonb;
+BEGIN
+    WITH has AS (
+        SELECT DISTINCT r ->> 'person' AS person, r -> 'sensitive' ->> (c.nth - 1) AS form,
+            r -> 'same' ->> (c.nth - 1) AS same
+        FROM jsonb_array_elements(groups) r
+        WHERE r ->> 'person' IS NOT NULL AND r -> 'sensitive' ->> (c.nth - 1) IS NOT NULL
+    ), value AS (
+        SELECT DISTINCT form, same FROM has
+    ), covering AS (
+        SELECT a.same FROM value a, value b
+        WHERE (c.dgh IS NOT NULL OR c.type = 'kanon.generalized') AND a.same <> b.same
+            AND oracle.covers(c.dgh, c.class, a.form, b.form)
+    ), held AS (
+        SELECT same, jsonb_agg(DISTINCT person) AS people FROM has WHERE same NOT IN (SELECT same FROM covering)
+        GROUP BY same
+    )
+    SELECT coalesce(jsonb_agg(people ORDER BY same), '[]') INTO owners FROM held;
+    IF oracle.counting() THEN
+        PERFORM oracle.count_group(c, l, groups, jsonb_array_length(owners), oracle.can_assign(l, owners));
+    END IF;
+    RETURN oracle.can_assign(l, owners);
+END
+$$;
+
+-- Note what decides in a group: whether there is anything hard to count shows in the report.
+CREATE FUNCTION oracle.count_group(c oracle.col, l int, groups jsonb, different int, diverse bool) RETURNS void
+    LANGUAGE plpgsql AS $$
+DECLARE
+    texts int := (SELECT count(DISTINCT r -> 'sensitive' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r);
+    same int := (SELECT count(DISTINCT r -> 'same' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r);
+    known int := (SELECT count(DISTINCT r -> 'same' ->> (c.nth - 1)) FROM jsonb_array_elements(groups) r
+        WHERE r ->> 'person' IS NOT NULL);
+BEGIN
+    PERFORM oracle.count('l', CASE WHEN diverse THEN 'kept' WHEN texts < l THEN 'refused: too few texts'
+        WHEN same < l THEN 'refused: equal values' WHEN known < l THEN 'refused: values of nobody'
+        WHEN different < l THEN 'refused: values that cover others' ELSE 'refused: values of one person' END);
+END
+$$;
+
 CREATE FUNCTION oracle.is_safe(v oracle.view, k int, people bigint, groups jsonb) RETURNS bool
-    LANGUAGE plpgsql STABLE AS $$
+    LANGUAGE plpgsql AS $$
 DECLARE
     c oracle.col;
     group_values text[];
@@ -219,9 +333,9 @@ BEGIN
     ELSIF v.l IS NULL AND v.t IS NULL THEN
         RETURN true;
     END IF;
-    FOR c IN SELECT * FROM oracle.col WHERE view = v.name AND role = 'sensitive' LOOP
-        SELECT array_agg(s ->> (c.nth - 1)) INTO group_values FROM jsonb_array_elements(groups) s;
-        IF v.l IS NOT NULL AND (SELECT count(DISTINCT u) FROM unnest(group_values) u) < v.l THEN
+    FOR c IN SELECT * FROM oracle.col WHERE view = v.name AND role = 'sensitive' ORDER BY nth LOOP
+        SELECT array_agg(s -> 'sensitive' ->> (c.nth - 1)) INTO group_values FROM jsonb_array_elements(groups) s;
+        IF v.l IS NOT NULL AND NOT oracle.is_diverse(c, v.l, groups) THEN
             RETURN false;
         END IF;
         -- A billionth for sums that are not exact.
@@ -238,9 +352,10 @@ $$;
 CREATE FUNCTION oracle.publish_groups(v oracle.view, s int) RETURNS void LANGUAGE sql AS $$
     UPDATE oracle.line l SET done = true, step = s
         FROM (SELECT block, now FROM oracle.line WHERE NOT done GROUP BY block, now
-              HAVING oracle.is_safe(v, max(k), CASE WHEN count(ids) = 0 THEN count(*) ELSE count(DISTINCT ids) END,
-                                    CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(to_jsonb(sensitive))
-                                        END)) safe
+              HAVING oracle.is_safe(v, max(k), oracle.people(max(k), count(*), count(DISTINCT who),
+                                        count(DISTINCT person)),
+                                    CASE WHEN v.l IS NOT NULL OR v.t IS NOT NULL THEN jsonb_agg(jsonb_build_object(
+                                        'person', person, 'sensitive', sensitive, 'same', same)) END)) safe
         WHERE NOT l.done AND l.block = safe.block AND l.now = safe.now
 $$;
 
@@ -270,7 +385,7 @@ BEGIN
     IF v.block_size IS NOT NULL THEN
         PERFORM oracle.cut_blocks(v.block_size);
     END IF;
-    -- Those who ask for less than 2 are in no group.
+    -- Rows with a k below 2 are in no group.
     UPDATE oracle.line SET done = true WHERE k < 2;
     IF v.algorithm = 'mondrian' THEN
         PERFORM oracle.climb_boxes(v);
@@ -314,13 +429,19 @@ BEGIN
             AND v.profile ? 'sa_level' LOOP
             level := coalesce(choice.lvl, 1000);
             IF c.dgh IS NULL AND level > 0 THEN
-                l.sensitive[c.nth] := NULL;
                 l.hidden := l.hidden || c.name;
-            ELSIF level > 0 AND l.sensitive[c.nth] IS NOT NULL THEN
+            ELSIF level > 0 THEN
                 l.sensitive[c.nth] := oracle.generalize(c.dgh, l.sensitive[c.nth], least(level, oracle.height(c.dgh)));
+                l.same[c.nth] := oracle.same_label(c.type, l.sensitive[c.nth]);
             END IF;
         END LOOP;
-        UPDATE oracle.line SET k = l.k, hidden = l.hidden, sensitive = l.sensitive WHERE rid = l.rid;
+        -- What its owner hides is neither a value for l nor one for t.
+        FOR c IN SELECT * FROM oracle.col x WHERE x.view = v.name AND x.role = 'sensitive'
+            AND x.name = ANY (l.hidden) LOOP
+            l.sensitive[c.nth] := NULL;
+            l.same[c.nth] := NULL;
+        END LOOP;
+        UPDATE oracle.line SET k = l.k, hidden = l.hidden, sensitive = l.sensitive, same = l.same WHERE rid = l.rid;
     END LOOP;
     DELETE FROM oracle.line WHERE k IS NULL;
 END
@@ -352,9 +473,11 @@ BEGIN
         INTO published, zero FROM oracle.col WHERE view = v.name;
     EXECUTE format('DROP TABLE IF EXISTS oracle.%I, oracle.%I', v.name || '_pub', v.name || '_zero');
     -- A row in no group is one of its own.
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text WHEN NOT l.suppressed THEN '
+        'ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s
         FROM oracle.line l JOIN oracle.source s ON s.rid_ = l.rid', v.name || '_pub', published);
-    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
+    EXECUTE format('CREATE TABLE oracle.%I AS SELECT CASE WHEN l.k < 2 THEN l.rid::text ELSE ROW(l.block, l.step, '
+        'l.box, l.now)::text END AS group_, %s FROM oracle.line l WHERE NOT l.suppressed',
         v.name || '_zero', coalesce(zero, 'NULL AS nothing_'));
 END
 $$;

@@ -18,7 +18,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM oracle.place;
     PERFORM oracle.count('mismatches', what);
-    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% columns %\nsource: %\n%',
+    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% '
+        'columns %\nsource: %\n%',
         what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.block_size, v.profile,
         (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col
             WHERE view = v.name), v.source, details;
@@ -70,7 +71,8 @@ DECLARE
     setting text;
     parallel bool;
 BEGIN
-    FOREACH setting IN ARRAY '{enable_hashjoin,enable_mergejoin,enable_material,enable_memoize,enable_seqscan,enable_hashagg}'::text[] LOOP
+    FOREACH setting IN ARRAY '{enable_hashjoin,enable_mergejoin,enable_material,enable_memoize,enable_seqscan,'
+        'enable_hashagg}'::text[] LOOP
         PERFORM set_config(setting, CASE WHEN oracle.chance(30) THEN 'off' ELSE 'on' END, false);
     END LOOP;
     PERFORM set_config('work_mem', oracle.pick('{4MB,64kB}'), false);
@@ -86,11 +88,11 @@ $$;
 CREATE FUNCTION oracle.check_plan(v oracle.view, q oracle.query) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('kanon.plan', 'select_first', false);
-    IF oracle.plans_of(q.k, 'Select-then-Anonymize') > 0 THEN
+    IF oracle.plans_of(q.k, 'Select First') > 0 THEN
         PERFORM oracle.count('selected first', CASE WHEN q.witness THEN 'by witnesses'
             WHEN q.select_first THEN 'by what is shown as it is' ELSE 'by a join or subquery' END);
     ELSIF q.select_first AND oracle.plans_of(q.k, 'Nothing') = 0
-        AND oracle.plans_of(q.k, 'Anonymize-then-Select') > 0 THEN
+        AND oracle.plans_of(q.k, 'Anonymize First') > 0 THEN
         PERFORM oracle.complain('select_first not used', v, oracle.written_out(q.k));
     END IF;
 END

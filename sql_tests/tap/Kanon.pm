@@ -14,7 +14,8 @@ sub psql
 {
 	my ($database, $sql) = @_;
 	my ($out, $err);
-	IPC::Run::run([ 'psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', $database ], '<', \$sql, '>', \$out, '2>', \$err)
+	IPC::Run::run([ 'psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', $database ], '<', \$sql, '>', \$out,
+		'2>', \$err)
 		or die "psql failed in $database: $err";
 	chomp $out;
 	return $out;

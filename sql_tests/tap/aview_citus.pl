@@ -36,20 +36,23 @@ $main->safe_psql('postgres', <<~'END');
 	CREATE INDEX ON whole (age);
 	CREATE TABLE spread (LIKE whole INCLUDING ALL);
 	SELECT create_distributed_table('spread', 'id');
-	INSERT INTO whole SELECT i, 20 + i * 7 % 50, lpad((i * i % 97)::text, 3, '0'), (ARRAY ['flu', 'hiv', 'ulcer'])[1 + (i * i % 13) % 3], i % 10
+	INSERT INTO whole SELECT i, 20 + i * 7 % 50, lpad((i * i % 97)::text, 3, '0'),
+		(ARRAY ['flu', 'hiv', 'ulcer'])[1 + (i * i % 13) % 3], i % 10
 		FROM generate_series(1, 2000) AS i;
 	INSERT INTO spread TABLE whole;
 	SELECT kanon.create_interval_dgh('ages', 0, '{5, 10, 50}');
 	SELECT kanon.create_prefix_dgh('zips', 3);
 	END
-cmp_ok($_->safe_psql('postgres', 'SELECT count(*) FROM citus_shards WHERE nodeport = ' . $_->port), '>', 0, $_->name . ' has shards') for @workers;
+cmp_ok($_->safe_psql('postgres', 'SELECT count(*) FROM citus_shards WHERE nodeport = ' . $_->port), '>', 0,
+	$_->name . ' has shards') for @workers;
 
 # view NAME, SOURCE, OPTIONS
 sub view
 {
 	my ($name, $source, $options) = @_;
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('$name', '$source', id => '{id}',
-		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', $options); GRANT SELECT ON $name TO kanon_analyst");
+		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', $options);
+		GRANT SELECT ON $name TO kanon_analyst");
 	return;
 }
 
@@ -67,13 +70,16 @@ for my $i (0 .. $#policies)
 	view("${_}_$i", "SELECT * FROM $_ WHERE ward < 9", $policies[$i]) for qw(whole spread);
 	for my $plan ('auto', 'anonymize_first', 'select_first')
 	{
-		for my $where ('true', 'ward = 3', "age = '25'", "zip = '016' AND ward IN (1, 2)", "disease = 'flu' AND age > '40'")
+		for my $where ('true', 'ward = 3', "age = '25'", "zip = '016' AND ward IN (1, 2)",
+			"disease = 'flu' AND age > '40'")
 		{
-			my ($whole, $spread) = map { ask("SELECT v::text FROM ${_}_$i v WHERE $where ORDER BY v::text COLLATE \"C\"", "SET kanon.plan = $plan") } qw(whole spread);
+			my ($whole, $spread) = map { ask("SELECT v::text FROM ${_}_$i v WHERE $where
+				ORDER BY v::text COLLATE \"C\"", "SET kanon.plan = $plan") } qw(whole spread);
 			is($spread, $whole, "$policies[$i], $plan: $where");
 		}
 	}
-	my ($whole, $spread) = map { ask("SELECT age, count(*), min(ward), count(DISTINCT disease) FROM ${_}_$i GROUP BY age ORDER BY age::text COLLATE \"C\"") } qw(whole spread);
+	my ($whole, $spread) = map { ask("SELECT age, count(*), min(ward), count(DISTINCT disease) FROM ${_}_$i GROUP BY age
+		ORDER BY age::text COLLATE \"C\"") } qw(whole spread);
 	is($spread, $whole, "$policies[$i]: aggregates");
 	isnt($spread, '', 'there are some');
 }
@@ -99,7 +105,8 @@ $main->safe_psql('postgres', <<~'END');
 	GRANT CREATE ON SCHEMA public TO keeper;
 	GRANT SELECT ON spread TO keeper;
 	SET ROLE keeper;
-	SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM spread', id => '{id}', quasi_ids => '{"age": null}', k => 4);
+	SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM spread', id => '{id}', quasi_ids => '{"age": null}',
+		k => 4);
 	GRANT SELECT ON kept TO kanon_analyst;
 	END
 is(ask('SELECT count(*) FROM kept'), 2000, 'an owner who is no superuser');
@@ -109,10 +116,12 @@ refused('SELECT count(*) FROM kept', qr/permission denied for table spread/, 'an
 # EXPLAIN shows no numbers, and with ANALYZE, which Citus runs elsewhere, nothing.
 my $explained = ask('EXPLAIN (VERBOSE) SELECT * FROM spread_0 WHERE ward = 3');
 like($explained, qr/Function Scan on kanon\.scan  \(cost=0\.00\.\.0\.00 rows=0 width=0\)/, 'EXPLAIN without numbers');
-refused('EXPLAIN ANALYZE SELECT * FROM spread_0', qr/the source of an anonymization view could not be read/, 'EXPLAIN ANALYZE');
+refused('EXPLAIN ANALYZE SELECT * FROM spread_0', qr/the source of an anonymization view could not be read/,
+	'EXPLAIN ANALYZE');
 
 # The client is not told the queries that Citus sends to the workers.
-my ($status, $out, $err) = $main->psql('postgres', 'SET client_min_messages = debug5; SET citus.log_remote_commands = on; SELECT count(*) FROM spread_0',
+my ($status, $out, $err) = $main->psql('postgres',
+	'SET client_min_messages = debug5; SET citus.log_remote_commands = on; SELECT count(*) FROM spread_0',
 	extra_params => [ '-U', 'kanon_analyst' ]);
 is($out, ask('SELECT count(*) FROM whole_0'), 'an answer with debugging messages');
 like($err, qr/kanon\.scan/, 'Citus talks of the outer query');
@@ -130,14 +139,18 @@ $main->safe_psql('postgres', <<~'END');
 	END
 my $joined = ask('SELECT count(*) FROM whole_0 JOIN wards_here USING (ward)');
 is(ask('SELECT count(*) FROM spread_0 JOIN wards USING (ward)'), $joined, 'a join with a reference table');
-refused('SELECT count(*) FROM spread_0 JOIN wards_spread USING (ward)', qr/permission denied for table spread_/, 'a join with a distributed table');
-is(ask('SELECT count(*) FROM t JOIN wards_spread USING (ward)', 'CREATE TEMP TABLE t AS SELECT * FROM spread_0'), $joined, 'by way of a temporary table');
+refused('SELECT count(*) FROM spread_0 JOIN wards_spread USING (ward)', qr/permission denied for table spread_/,
+	'a join with a distributed table');
+is(ask('SELECT count(*) FROM t JOIN wards_spread USING (ward)', 'CREATE TEMP TABLE t AS SELECT * FROM spread_0'),
+	$joined, 'by way of a temporary table');
 
 # peak ROWS: the most memory, in kB, of a session that has read so many rows of a distributed view.
 sub peak
 {
 	my ($count) = @_;
-	$main->safe_psql('postgres', "TRUNCATE large; INSERT INTO large SELECT i, i % 50, (i % 30)::text, 'flu' FROM generate_series(1, $count) AS i");
+	$main->safe_psql('postgres',
+		"TRUNCATE large; INSERT INTO large SELECT i, i % 50, (i % 30)::text, 'flu'
+		FROM generate_series(1, $count) AS i");
 	my $session = $main->background_psql('postgres');
 	my $pid = $session->query_safe('SELECT pg_backend_pid()');
 	is($session->query_safe('SELECT count(age) FROM large_v'), $count, "$count rows");
@@ -154,7 +167,8 @@ SKIP:
 	$main->safe_psql('postgres', <<~'END');
 		CREATE TABLE large (id integer PRIMARY KEY, age integer, zip text, disease text);
 		SELECT create_distributed_table('large', 'id');
-		SELECT kanon.create_anonymization_view('large_v', 'SELECT * FROM large', id => '{id}', quasi_ids => '{"age": null, "zip": null}', k => 5);
+		SELECT kanon.create_anonymization_view('large_v', 'SELECT * FROM large', id => '{id}',
+			quasi_ids => '{"age": null, "zip": null}', k => 5);
 		END
 	# Both are larger than work_mem.
 	my $small = peak(200000);
@@ -164,7 +178,8 @@ SKIP:
 }
 
 # The script that the page names.
-like($main->safe_psql('postgres', slurp_file("$ENV{TREE}/demo/citus.sql")), qr/\|influenza\|\d+\n.*\n([2-9]\d|\d{3,})$/s, 'demo/citus.sql');
+like($main->safe_psql('postgres', slurp_file("$ENV{TREE}/demo/citus.sql")),
+	qr/\|influenza\|\d+\n.*\n([2-9]\d|\d{3,})$/s, 'demo/citus.sql');
 
 $_->stop for $main, @workers;
 done_testing();

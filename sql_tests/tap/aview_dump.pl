@@ -15,7 +15,8 @@ $node->safe_psql('hospital', <<~'END');
 	CREATE EXTENSION kanon;
 	CREATE SCHEMA "Odd ""Schema";
 	CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer);
-	INSERT INTO person SELECT i, 20 + i * 7 % 50, lpad((i * 13 % 60)::text, 3, '0'), (ARRAY ['flu', 'hiv', 'ulcer'])[1 + i % 3], i % 10
+	INSERT INTO person SELECT i, 20 + i * 7 % 50, lpad((i * 13 % 60)::text, 3, '0'),
+		(ARRAY ['flu', 'hiv', 'ulcer'])[1 + i % 3], i % 10
 		FROM generate_series(1, 240) AS i;
 	CREATE TABLE visit (person integer REFERENCES person, cost integer);
 	INSERT INTO visit SELECT 1 + i % 240, i % 7 FROM generate_series(1, 500) AS i;
@@ -25,21 +26,29 @@ $node->safe_psql('hospital', <<~'END');
 	INSERT INTO kanon.dgh_edge VALUES ('it''s "odd"', 'flu', 'common'), ('it''s "odd"', 'ulcer', 'common');
 	SELECT kanon.create_anonymization_view('gone', 'SELECT 1 AS a', k => 2, other => '{*}');
 	SELECT kanon.drop_anonymization_view('gone');
-	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
+	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{id}',
+		quasi_ids => '{"age": "ages", "zip": "zips"}',
 		sensitive => '{"disease": "it''s \"odd\""}', k => 4, l => 2, t => 0.9, other => '{ward}');
-	SELECT kanon.create_anonymization_view('"Odd ""Schema"."V''iew"', 'SELECT id, zip, ward FROM public.person WHERE ward < 7 -- all',
+	SELECT kanon.create_anonymization_view('"Odd ""Schema"."V''iew"',
+		'SELECT id, zip, ward FROM public.person WHERE ward < 7 -- all',
 		id => '{id}', quasi_ids => '{"zip": "zips"}', k => 3, match => 'witness', block_size => 100);
 	-- This one depends on a primary key, which pg_dump restores after the data.
-	SELECT kanon.create_anonymization_view('costs', 'SELECT p.id, p.age, p.zip, sum(cost) AS cost FROM person p JOIN visit ON person = p.id GROUP BY p.id',
+	SELECT kanon.create_anonymization_view('costs',
+		'SELECT p.id, p.age, p.zip, sum(cost) AS cost FROM person p JOIN visit ON person = p.id GROUP BY p.id',
 		id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{cost}');
-	SELECT kanon.create_anonymization_view('above', 'SELECT age, zip FROM people', quasi_ids => '{"age": null, "zip": null}', k => 5);
-	CREATE TABLE choices (who integer, purpose text, recipient text, k integer, ok boolean, PRIMARY KEY (who, purpose, recipient));
+	SELECT kanon.create_anonymization_view('above', 'SELECT age, zip FROM people',
+		quasi_ids => '{"age": null, "zip": null}', k => 5);
+	CREATE TABLE choices (who integer, purpose text, recipient text, k integer, ok boolean,
+		PRIMARY KEY (who, purpose, recipient));
 	INSERT INTO choices SELECT id, 'care', 'ward', id % 6, id % 5 > 0 FROM person;
-	SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}',
-		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient", "disclose": {"age": "ok"}}', other => '{ward}');
+	SELECT kanon.create_anonymization_view('chosen', 'SELECT * FROM person', id => '{id}',
+		quasi_ids => '{"age": "ages", "zip": "zips"}',
+		profile => '{"table": "choices", "key": {"id": "who"}, "k": "k", "purpose": "purpose", "recipient": "recipient",
+			"disclose": {"age": "ok"}}', other => '{ward}');
 	SELECT kanon.grant_access('kanon_analyst', 'care', 'ward', 'chosen');
 	SELECT kanon.grant_access('public', 'care', 'ward');
-	SELECT kanon.create_anonymization_view('trees', 'SELECT age, zip, disease, ward FROM person', quasi_ids => '{"age": null, "zip": "zips", "disease": "it''s \"odd\""}',
+	SELECT kanon.create_anonymization_view('trees', 'SELECT age, zip, disease, ward FROM person',
+		quasi_ids => '{"age": null, "zip": "zips", "disease": "it''s \"odd\""}',
 		k => 3, algorithm => 'mondrian');
 	CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 	GRANT SELECT ON people TO kanon_analyst;
@@ -91,7 +100,8 @@ unlike($text, qr/COPY public\.people/, 'a view has no rows in a dump');
 for my $kind (qw(plain inserts))
 {
 	$node->safe_psql('postgres', "CREATE DATABASE $kind");
-	$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', $kind, '--file', "$dir/$kind.sql" ], "$kind restore");
+	$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', $kind, '--file',
+		"$dir/$kind.sql" ], "$kind restore");
 	is(contents($kind), $before, "$kind: the same again");
 }
 $node->safe_psql('postgres', 'CREATE DATABASE custom');
@@ -103,30 +113,40 @@ $node->command_ok([ 'pg_restore', '--jobs=3', '--dbname', 'parallel', "$dir/cust
 is(contents('parallel'), $before, 'parallel: the same again');
 # First the schema, then the data.
 $node->safe_psql('postgres', 'CREATE DATABASE halves');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '--schema-only', '--dbname', 'halves', "$dir/custom.dump" ], 'schema');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '--schema-only', '--dbname', 'halves', "$dir/custom.dump" ],
+	'schema');
 isnt($node->psql('halves', 'SELECT * FROM people'), 0, 'without its definition a view shows nothing');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '--data-only', '--disable-triggers', '--dbname', 'halves', "$dir/custom.dump" ], 'data');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '--data-only', '--disable-triggers', '--dbname', 'halves',
+	"$dir/custom.dump" ], 'data');
 is(contents('halves'), $before, 'halves: the same again');
 # New ones get new numbers.
-is($node->safe_psql('custom', "SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2, other => '{*}')"), 'another', 'a new view after a restore');
+is($node->safe_psql('custom',
+	"SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2, other => '{*}')"), 'another',
+	'a new view after a restore');
 
 # A view without its definition, next to another of that number, shows nothing of either.
-$node->command_ok([ 'pg_dump', '--table=costs', '--table=person', '--table=visit', '--file', "$dir/table.sql", 'hospital' ], 'dump of one view');
+$node->command_ok([ 'pg_dump', '--table=costs', '--table=person', '--table=visit', '--file', "$dir/table.sql",
+	'hospital' ], 'dump of one view');
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', 'CREATE EXTENSION kanon');
 $node->safe_psql('other', "CREATE TABLE t AS SELECT i AS a FROM generate_series(1, 9) i;
-	SELECT kanon.create_anonymization_view('v' || i, 'TABLE t', quasi_ids => '{\"a\": null}', k => 2) FROM generate_series(1, 9) i");
-$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'other', '--file', "$dir/table.sql" ], 'restore of one view');
+	SELECT kanon.create_anonymization_view('v' || i, 'TABLE t', quasi_ids => '{\"a\": null}', k => 2)
+		FROM generate_series(1, 9) i");
+$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'other', '--file',
+	"$dir/table.sql" ], 'restore of one view');
 my ($status, $out, $err) = $node->psql('other', 'SELECT * FROM costs');
 isnt($status, 0, 'it is no A-view there');
 like($err, qr/anonymization view/, 'and says so');
 is($out, '', 'and shows nothing');
 
 # Orphans: the definitions of temporary views end with the next view that is created.
-$node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('pg_temp.temporary', 'SELECT 1 AS a', quasi_ids => '{\"a\": \"ages\"}', k => 2)");
+$node->safe_psql('hospital',
+	"SELECT kanon.create_anonymization_view('pg_temp.temporary', 'SELECT 1 AS a', quasi_ids => '{\"a\": \"ages\"}',
+	k => 2)");
 $node->command_ok([ 'pg_dump', '--file', "$dir/orphan.sql", 'hospital' ], 'dump with an orphan');
 $node->safe_psql('postgres', 'CREATE DATABASE orphan');
-$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file', "$dir/orphan.sql" ], 'restore without it');
+$node->command_ok([ 'psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--dbname', 'orphan', '--file',
+	"$dir/orphan.sql" ], 'restore without it');
 is($node->safe_psql('orphan', 'SELECT count(*) FROM kanon.aview'), '6', 'the orphan is not dumped');
 $node->safe_psql('hospital', "SELECT kanon.create_anonymization_view('next', 'SELECT 1 AS a', k => 2, other => '{*}')");
 is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '7', 'the orphan is gone');
@@ -134,10 +154,14 @@ is($node->safe_psql('hospital', 'SELECT count(*) FROM kanon.aview'), '7', 'the o
 # DROP EXTENSION.
 isnt($node->psql('plain', 'DROP EXTENSION kanon'), 0, 'the extension is needed');
 is($node->psql('plain', 'DROP EXTENSION kanon CASCADE'), 0, 'and goes with its views');
-is($node->safe_psql('plain', "SELECT count(*) FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace"), '0', 'no view is left');
+is($node->safe_psql('plain',
+	"SELECT count(*) FROM pg_class WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace"), '0',
+	'no view is left');
 is($node->safe_psql('plain', 'SELECT count(*) FROM person'), '240', 'the rows are');
 is($node->safe_psql('plain', 'DROP TABLE visit; SELECT count(*) FROM pg_event_trigger'), '0', 'nor is a trigger');
-is($node->psql('plain', "CREATE EXTENSION kanon; SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', k => 1, other => '{*}'); SELECT count(*) FROM people"), 0,
+is($node->psql('plain', "CREATE EXTENSION kanon;
+	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', k => 1, other => '{*}');
+	SELECT count(*) FROM people"), 0,
 	'it can be created again');
 
 $node->stop;

@@ -1,6 +1,6 @@
 # Other extensions that hook into the planner and the executor, preloaded one by one and then all together: the same
-# answers, also for analysts, prepared statements, cursors, stored groups and their maintenance. An extension that is not
-# installed is skipped by its name.
+# answers, also for analysts, prepared statements, cursors, stored groups and their maintenance. An extension that is
+# not installed is skipped by its name.
 use strict;
 use warnings FATAL => 'all';
 
@@ -10,19 +10,22 @@ use Test::More;
 
 # The libraries to preload for each extension, the settings with which it does most, and what to run besides.
 my %extensions = (
-	pgaudit => { libraries => ['pgaudit'], settings => "pgaudit.log = 'all'\npgaudit.log_relation = on\npgaudit.log_parameter = on" },
+	pgaudit => { libraries => ['pgaudit'],
+		settings => "pgaudit.log = 'all'\npgaudit.log_relation = on\npgaudit.log_parameter = on" },
 	pgaudit_ddl => { libraries => ['pgaudit'], settings => "pgaudit.log = 'ddl'" },
 	pgaudit_role => { libraries => ['pgaudit'], settings => "pgaudit.role = 'kanon_auditor'" },
 	pg_stat_statements => { libraries => ['pg_stat_statements'], settings => "pg_stat_statements.track = 'all'" },
 	auto_explain => { libraries => ['auto_explain'],
-		settings => "auto_explain.log_min_duration = 0\nauto_explain.log_analyze = on\nauto_explain.log_nested_statements = on" },
+		settings => "auto_explain.log_min_duration = 0\nauto_explain.log_analyze = on\n"
+			. 'auto_explain.log_nested_statements = on' },
 	pg_qualstats => { libraries => ['pg_qualstats'], settings => "pg_qualstats.sample_rate = 1" },
 	pg_stat_kcache => { libraries => ['pg_stat_statements', 'pg_stat_kcache'],
 		settings => "pg_stat_statements.track = 'all'\npg_stat_kcache.track = 'all'" },
 	pg_wait_sampling => { libraries => ['pg_wait_sampling'], settings => "pg_wait_sampling.profile_queries = 'all'" },
 	hypopg => { libraries => ['hypopg'], settings => '', create => 'hypopg',
 		run => "SELECT count(*) FROM hypopg_create_index('CREATE INDEX ON person (ward)')" },
-	plpgsql_check => { libraries => ['plpgsql_check'], settings => "plpgsql_check.mode = 'every_start'", create => 'plpgsql_check',
+	plpgsql_check => { libraries => ['plpgsql_check'], settings => "plpgsql_check.mode = 'every_start'",
+		create => 'plpgsql_check',
 		run => "SELECT count(*) FROM plpgsql_check_function('asked()')" },
 	pg_cron => { libraries => ['pg_cron'], settings => "cron.database_name = 'postgres'" },
 	pglogical => { libraries => ['pglogical'], settings => "wal_level = 'logical'" },
@@ -35,7 +38,8 @@ chomp(my $directory = `pg_config --pkglibdir`);
 chomp(my $share = `pg_config --sharedir`);
 $node->init;
 $node->start;
-$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
+$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN;
+	EXCEPTION WHEN duplicate_object THEN END $$');
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
 	CREATE ROLE kanon_analyst;
@@ -55,7 +59,8 @@ $node->safe_psql('postgres', <<~'END');
 # The rows, and groups made from them.
 my $start = <<~'END';
 	TRUNCATE person;
-	INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10 FROM generate_series(1, 1234) i;
+	INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10
+		FROM generate_series(1, 1234) i;
 	ANALYZE person;
 	DROP VIEW IF EXISTS stored;
 	SELECT kanon.create_anonymization_view('stored', 'SELECT * FROM person', id => '{name}',
@@ -71,7 +76,8 @@ my $questions = <<~'END';
 	SET kanon.plan = select_first;
 	SELECT 3, count(*) FROM people WHERE disease = 'd3' AND ward = 7 AND age > 30;
 	RESET kanon.plan;
-	PREPARE one (int) AS SELECT 4, count(*) FROM stored AS s JOIN people AS p USING (ward) WHERE ward = $1 AND s.age = p.age;
+	PREPARE one (int) AS SELECT 4, count(*) FROM stored AS s JOIN people AS p USING (ward) WHERE ward = $1
+		AND s.age = p.age;
 	EXECUTE one (3);
 	EXECUTE one (4);
 	DECLARE c SCROLL CURSOR FOR SELECT 5, zip, count(*) FROM stored GROUP BY zip ORDER BY zip;
@@ -130,21 +136,66 @@ sub use_extension
 	if ($extension->{program})
 	{
 		my $before = $node->safe_psql('postgres', 'SELECT zip, count(*) FROM stored GROUP BY zip ORDER BY zip');
-		$node->command_ok([ $extension->{program}, '--no-superuser-check', '-t', 'person', '-d', 'postgres' ], "$name: the program runs");
-		is($node->safe_psql('postgres', 'SELECT zip, count(*) FROM stored GROUP BY zip ORDER BY zip'), $before, "$name: the same groups");
+		$node->command_ok([ $extension->{program}, '--no-superuser-check', '-t', 'person', '-d', 'postgres' ],
+			"$name: the program runs");
+		is($node->safe_psql('postgres', 'SELECT zip, count(*) FROM stored GROUP BY zip ORDER BY zip'), $before,
+			"$name: the same groups");
 		$node->safe_psql('postgres', "INSERT INTO person VALUES ('after', 20, '001', 'd1', 1)");
-		is($node->safe_psql('postgres', "SELECT jsonb_path_exists(jsonb_agg(g), '\$.**?(@ == \"after\")') FROM kanon.groups('stored') g"), 't',
+		is($node->safe_psql('postgres',
+			"SELECT jsonb_path_exists(jsonb_agg(g), '\$.**?(@ == \"after\")') FROM kanon.groups('stored') g"), 't',
 			"$name: changes are followed afterwards");
 	}
 	if ($extension->{source})
 	{
 		$node->safe_psql('postgres', "SELECT kanon.create_anonymization_view('placed', "
-				. "'SELECT name, age, $extension->{source} AS place FROM person', id => '{name}', quasi_ids => '{\"age\": \"ages\"}', "
+				. "'SELECT name, age, $extension->{source} AS place FROM person', id => '{name}', "
+				. "quasi_ids => '{\"age\": \"ages\"}', "
 				. "k => 4)");
-		is($node->safe_psql('postgres', 'SET ROLE kanon_analyst; RESET ROLE; SELECT count(*) FROM placed WHERE place = 1'),
-			$node->safe_psql('postgres', 'SELECT count(*) FROM person WHERE ward = 1'), "$name: a source that calls it");
+		is($node->safe_psql('postgres',
+			'SET ROLE kanon_analyst; RESET ROLE; SELECT count(*) FROM placed WHERE place = 1'),
+			$node->safe_psql('postgres', 'SELECT count(*) FROM person WHERE ward = 1'),
+				"$name: a source that calls it");
 		$node->safe_psql('postgres', 'SELECT kanon.drop_anonymization_view($$placed$$)');
 	}
+	return;
+}
+
+# The blocks that pg_stat_statements counts for an analyst's condition on a value. The view may preselect by hidden values.
+sub count_blocks
+{
+	my ($value) = @_;
+	return $node->safe_psql('postgres', <<~"END") =~ s/.*\n//sr;
+		SET ROLE kanon_analyst;
+		SET kanon.plan = select_first;
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		RESET ROLE;
+		SELECT pg_stat_statements_reset();
+		SET ROLE kanon_analyst;
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		RESET ROLE;
+		SELECT sum(shared_blks_hit + shared_blks_read) FROM pg_stat_statements WHERE query LIKE '%FROM hasty%';
+		END
+}
+
+# A condition that meets suppressed rows uses as many blocks as one that meets none.
+sub compare_blocks
+{
+	$node->safe_psql('postgres', <<~'END');
+		CREATE EXTENSION pg_stat_statements;
+		TRUNCATE person;
+		INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10 FROM generate_series(1, 1234) i;
+		INSERT INTO person SELECT 'lonely' || i, 1000 + i * 100, 'X', 'plague', 1 FROM generate_series(1, 3) i;
+		CREATE INDEX person_disease ON person (disease);
+		ANALYZE person;
+		SELECT kanon.create_anonymization_view('hasty', 'SELECT * FROM person', id => '{name}',
+			quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4, preselect => 'hidden');
+		GRANT SELECT ON hasty TO kanon_analyst;
+		END
+	my ($met, $none) = map { count_blocks($_) } qw(plague cholera);
+	like($met, qr/^\d+$/, 'pg_stat_statements counts blocks');
+	is($met, $none, 'pg_stat_statements: as many blocks for a hidden value as for none');
+	$node->safe_psql('postgres', 'DROP VIEW hasty; DROP INDEX person_disease; DROP EXTENSION pg_stat_statements');
 	return;
 }
 
@@ -154,12 +205,14 @@ for my $name (sort keys %extensions)
 	my $extension = $extensions{$name};
 	my @missing = grep { !-e "$directory/$_.so" } @{ $extension->{libraries} };
 	push @missing, $extension->{create} if $extension->{create} && !-e "$share/extension/$extension->{create}.control";
-	push @missing, $extension->{program} if $extension->{program} && system("command -v $extension->{program} >/dev/null") != 0;
+	push @missing, $extension->{program} if $extension->{program}
+		&& system("command -v $extension->{program} >/dev/null") != 0;
   SKIP:
 	{
 		skip "$name is not installed", 1 if @missing;
 		compare($name, $extension->{libraries}, $extension->{settings});
 		use_extension($name, $extension) if $extension->{create};
+		compare_blocks() if $name eq 'pg_stat_statements';
 		# pgaudit is there already; pglogical with the others stops the server at its start, with or without kanon.
 		next if $name =~ /^pgaudit_|^pglogical$/;
 		$all{$_} = 1 for @{ $extension->{libraries} };

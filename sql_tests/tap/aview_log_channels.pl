@@ -18,12 +18,14 @@ $node->append_conf('postgresql.conf', <<~'END');
 	END
 $node->start;
 # The tests use the role postgres, whichever role runs them.
-$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
+$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN;
+	EXCEPTION WHEN duplicate_object THEN END $$');
 $node->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION kanon;
 	CREATE ROLE kanon_analyst;
 	CREATE TABLE person (name text PRIMARY KEY, age integer, zip text, disease text, ward integer);
-	INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'flu', i % 100 FROM generate_series(1, 1234) i;
+	INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'flu', i % 100
+		FROM generate_series(1, 1234) i;
 	INSERT INTO person VALUES ('Lonely', 4321, 'SECRET', 'plague', 777);
 	CREATE INDEX ON person (ward);
 	CREATE INDEX ON person (age, zip);
@@ -39,7 +41,8 @@ sub messages
 {
 	my ($role, $settings, $query) = @_;
 	my ($out, $err);
-	$node->psql('postgres', "SELECT count(*) FROM people; SET ROLE $role; $settings; SET client_min_messages = debug5; $query",
+	$node->psql('postgres', "SELECT count(*) FROM people; SET ROLE $role; $settings; SET client_min_messages = debug5;
+		$query",
 		stdout => \$out, stderr => \$err, on_error_stop => 1);
 	$err =~ s/.*client_min_messages//s;
 	return $err;
@@ -56,7 +59,8 @@ for my $plan (qw(anonymize_first select_first function))
 		$said = messages('kanon_analyst', "SET kanon.plan = $plan; SET debug_print_plan = on", $query);
 		like($said, qr/PLANNEDSTMT/, "$plan: debug_print_plan prints");
 		# The raw values of Lonely: 4321 is 225 16 0 0, SECRET is 83 69 67 82 69 84.
-		unlike($said, qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/, "$plan: debug_print_plan shows no raw value: $query");
+		unlike($said, qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/,
+			"$plan: debug_print_plan shows no raw value: $query");
 		unlike($said, qr/SEQSCAN|INDEXSCAN|BITMAP/, "$plan: debug_print_plan shows no plan of the source");
 		# 1000 stands for any number, 5 is PostgreSQL's estimate for a function's 1000 rows and a condition.
 		unlike($said, qr/plan_rows (?!0\b|1\b|5\b|1000\b)\d+/, "$plan: debug_print_plan shows no estimate");
@@ -65,7 +69,8 @@ for my $plan (qw(anonymize_first select_first function))
 # The other way round: a role that may read the source is told.
 like(messages('postgres', 'SET kanon.plan = select_first', 'SELECT * FROM people WHERE ward = 777'),
 	qr/Scan.* on person/, 'auto_explain explains the source to a superuser');
-unlike(messages('kanon_analyst', 'SET debug_print_parse = on; SET debug_print_rewritten = on; SET kanon.plan = select_first',
+unlike(messages('kanon_analyst', 'SET debug_print_parse = on; SET debug_print_rewritten = on;
+	SET kanon.plan = select_first',
 		'SELECT * FROM people WHERE ward = 777'),
 	qr/constvalue \d+ \[ 225 16 0|83 69 67 82 69 84/, 'nor do the other prints show a raw value');
 

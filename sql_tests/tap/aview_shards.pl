@@ -15,7 +15,8 @@ for my $node (@shards, $main)
 	$node->append_conf('postgresql.conf', 'log_statement = all') if $node != $main;
 	$node->start;
 	# The tests use the role postgres, whichever role runs them.
-	$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
+	$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN;
+		EXCEPTION WHEN duplicate_object THEN END $$');
 }
 plan skip_all => 'postgres_fdw is not installed'
 	unless $main->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
@@ -23,7 +24,8 @@ plan skip_all => 'postgres_fdw is not installed'
 my $columns = 'id integer, age integer, zip text, disease text, ward integer';
 my $rows = <<~'END';
 	SELECT i AS id, nullif(20 + i * 7 % 50, 34) AS age, lpad((i * i % 97)::text, 3, '0') AS zip,
-		(ARRAY ['flu', 'hiv', 'ulcer'])[1 + (i * i % 13) % 3] AS disease, i % 10 AS ward FROM generate_series(1, 3000) AS i
+		(ARRAY ['flu', 'hiv', 'ulcer'])[1 + (i * i % 13) % 3] AS disease, i % 10 AS ward
+		FROM generate_series(1, 3000) AS i
 	END
 
 $main->safe_psql('postgres', <<~END);
@@ -56,12 +58,17 @@ for my $i (0, 1)
 		CREATE TABLE large ($columns);
 		END
 	$main->safe_psql('postgres', <<~END);
-		CREATE SERVER shard$i FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', async_capable 'true');
+		CREATE SERVER shard$i FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host '$host', port '$port', dbname 'postgres', async_capable 'true');
 		CREATE USER MAPPING FOR CURRENT_USER SERVER shard$i;
-		CREATE FOREIGN TABLE spread_$i PARTITION OF spread FOR VALUES WITH (MODULUS 3, REMAINDER $i) SERVER shard$i OPTIONS (table_name 'spread');
-		CREATE FOREIGN TABLE repeats_$i PARTITION OF repeats FOR VALUES WITH (MODULUS 2, REMAINDER $i) SERVER shard$i OPTIONS (table_name 'repeats');
-		CREATE FOREIGN TABLE by_ward_$i PARTITION OF by_ward FOR VALUES IN ($wards) SERVER shard$i OPTIONS (table_name 'by_ward');
-		CREATE FOREIGN TABLE large_$i PARTITION OF large FOR VALUES IN ('disease $i') SERVER shard$i OPTIONS (table_name 'large');
+		CREATE FOREIGN TABLE spread_$i PARTITION OF spread FOR VALUES WITH (MODULUS 3, REMAINDER $i) SERVER shard$i
+			OPTIONS (table_name 'spread');
+		CREATE FOREIGN TABLE repeats_$i PARTITION OF repeats FOR VALUES WITH (MODULUS 2, REMAINDER $i) SERVER shard$i
+			OPTIONS (table_name 'repeats');
+		CREATE FOREIGN TABLE by_ward_$i PARTITION OF by_ward FOR VALUES IN ($wards) SERVER shard$i
+			OPTIONS (table_name 'by_ward');
+		CREATE FOREIGN TABLE large_$i PARTITION OF large FOR VALUES IN ('disease $i') SERVER shard$i
+			OPTIONS (table_name 'large');
 		CREATE FOREIGN TABLE unsteady_$i (id integer, age integer) SERVER shard$i OPTIONS (table_name 'unsteady');
 		END
 }
@@ -83,7 +90,9 @@ sub view
 {
 	my ($name, $source, $options) = @_;
 	$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('$name', 'SELECT * FROM $source', id => '{id}',
-		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', other => '{ward}', $options); GRANT SELECT ON $name TO kanon_analyst");
+		quasi_ids => '{\"age\": \"ages\", \"zip\": \"zips\"}', sensitive => '{\"disease\": null}', other => '{ward}',
+			$options);
+		GRANT SELECT ON $name TO kanon_analyst");
 	return;
 }
 
@@ -91,7 +100,8 @@ sub view
 sub rows_of
 {
 	my ($view, $where) = @_;
-	return $main->safe_psql('postgres', "SET ROLE kanon_analyst; SELECT v::text FROM $view v WHERE $where ORDER BY v::text COLLATE \"C\"");
+	return $main->safe_psql('postgres',
+		"SET ROLE kanon_analyst; SELECT v::text FROM $view v WHERE $where ORDER BY v::text COLLATE \"C\"");
 }
 
 # Return the queries that the shards received since the last call.
@@ -121,7 +131,8 @@ for my $i (0 .. $#policies)
 	is(rows_of("spread_v$i", $_), rows_of("whole_$i", $_), "$policies[$i]: $_")
 		for "age = '25'", "ward = 3", "zip = '016' AND ward IN (1, 2)", "disease = 'flu' AND age > '40'";
 }
-like($main->safe_psql('postgres', 'EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM spread_v0'), qr/Histogram:.*Remote SQL: SELECT age, zip, count\(\*\) FROM public.spread WHERE .* GROUP BY 1, 2/,
+like($main->safe_psql('postgres', 'EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM spread_v0'),
+	qr/Histogram:.*Remote SQL: SELECT age, zip, count\(\*\) FROM public.spread WHERE .* GROUP BY 1, 2/,
 	'EXPLAIN shows who counts');
 
 # Individuals with several rows, or perhaps on several shards, are told apart here.
@@ -139,8 +150,10 @@ unlike(statements(), qr/GROUP BY/, 'are not for the shards to count either');
 
 # No identifier: every row is an individual.
 $main->safe_psql('postgres', <<~'END');
-	SELECT kanon.create_anonymization_view('whole_n', 'SELECT zip, left(zip, 1) AS first, ward FROM whole', quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
-	SELECT kanon.create_anonymization_view('spread_n', 'SELECT zip, left(zip, 1) AS first, ward FROM spread', quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
+	SELECT kanon.create_anonymization_view('whole_n', 'SELECT zip, left(zip, 1) AS first, ward FROM whole',
+		quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
+	SELECT kanon.create_anonymization_view('spread_n', 'SELECT zip, left(zip, 1) AS first, ward FROM spread',
+		quasi_ids => '{"zip": "zips", "first": null}', k => 12, other => '{ward}');
 	GRANT SELECT ON whole_n, spread_n TO kanon_analyst;
 	END
 is(rows_of('spread_n', 'true'), rows_of('whole_n', 'true'), 'expressions, without identifiers');
@@ -157,12 +170,15 @@ $main->safe_psql('postgres', <<~'END');
 	CREATE POLICY p ON whole USING (ward > 3);
 	CREATE POLICY p ON spread USING (ward > 3);
 	SET ROLE keeper;
-	SELECT kanon.create_anonymization_view('whole_s', 'SELECT * FROM whole', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
-	SELECT kanon.create_anonymization_view('spread_s', 'SELECT * FROM spread', id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
+	SELECT kanon.create_anonymization_view('whole_s', 'SELECT * FROM whole', id => '{id}',
+		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
+	SELECT kanon.create_anonymization_view('spread_s', 'SELECT * FROM spread', id => '{id}',
+		quasi_ids => '{"age": "ages", "zip": "zips"}', k => 4, other => '{*}');
 	GRANT SELECT ON whole_s, spread_s TO kanon_analyst;
 	END
 is(rows_of('spread_s', 'true'), rows_of('whole_s', 'true'), 'row security');
-is($main->safe_psql('postgres', 'SELECT count(*) FROM spread_s'), $main->safe_psql('postgres', 'SELECT count(*) FROM whole WHERE ward > 3'), 'and it is in force');
+is($main->safe_psql('postgres', 'SELECT count(*) FROM spread_s'),
+	$main->safe_psql('postgres', 'SELECT count(*) FROM whole WHERE ward > 3'), 'and it is in force');
 
 # Without rights on the partitioned table nothing is counted for the owner of a view.
 $main->safe_psql('postgres', 'ALTER TABLE spread DISABLE ROW LEVEL SECURITY; REVOKE SELECT ON spread FROM keeper');
@@ -171,8 +187,10 @@ like($err, qr/permission denied for table spread/, 'the rights are those on the 
 
 # A server that says one thing when asked for counts and another when asked for rows is not published. Where nothing but
 # quasi-identifiers is asked for, it is asked for counts only.
-$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('unsteady', 'SELECT age, id AS number FROM unsteady_0', quasi_ids => '{\"age\": \"ages\"}', k => 2, other => '{number}')");
-is($main->safe_psql('postgres', 'SELECT count(age) FROM unsteady'), $main->safe_psql('postgres', 'SELECT count(*) FROM unsteady_0'), 'counts come from one reading');
+$main->safe_psql('postgres', "SELECT kanon.create_anonymization_view('unsteady',
+	'SELECT age, id AS number FROM unsteady_0', quasi_ids => '{\"age\": \"ages\"}', k => 2, other => '{number}')");
+is($main->safe_psql('postgres', 'SELECT count(age) FROM unsteady'),
+	$main->safe_psql('postgres', 'SELECT count(*) FROM unsteady_0'), 'counts come from one reading');
 ($status, $out, $err) = $main->psql('postgres', 'SELECT * FROM unsteady');
 isnt($status, 0, 'a remote view that changes from one reading to the next fails');
 like($err, qr/changed while it was read/, 'and says why');
@@ -182,7 +200,9 @@ is($out, '', 'with no rows');
 sub peak
 {
 	my ($count) = @_;
-	$shards[$_]->safe_psql('postgres', "TRUNCATE large; INSERT INTO large SELECT i, i % 50, (i % 30)::text, 'disease $_', i % 10 FROM generate_series(1, $count / 2) AS i")
+	$shards[$_]->safe_psql('postgres',
+		"TRUNCATE large; INSERT INTO large SELECT i, i % 50, (i % 30)::text, 'disease $_', i % 10
+		FROM generate_series(1, $count / 2) AS i")
 		for 0, 1;
 	my $session = $main->background_psql('postgres');
 	my $pid = $session->query_safe('SELECT pg_backend_pid()');

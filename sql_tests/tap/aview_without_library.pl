@@ -14,7 +14,8 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
 # The tests use the role postgres, whichever role runs them.
-$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN; EXCEPTION WHEN duplicate_object THEN END $$');
+$node->safe_psql('postgres', 'DO $$ BEGIN CREATE ROLE postgres SUPERUSER LOGIN;
+	EXCEPTION WHEN duplicate_object THEN END $$');
 my $dir = $node->data_dir . '/library';
 mkdir $dir;
 $node->safe_psql('postgres', <<~'END');
@@ -22,7 +23,8 @@ $node->safe_psql('postgres', <<~'END');
 	CREATE ROLE kanon_analyst;
 	CREATE TABLE person (name text, age integer, disease text);
 	INSERT INTO person SELECT 'secret' || i, i, 'secret' FROM generate_series(1, 20) i;
-	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}', quasi_ids => '{"age": null}', k => 3,
+	SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '{name}',
+		quasi_ids => '{"age": null}', k => 3,
 	other => '{disease}');
 	CREATE VIEW upper AS SELECT disease FROM people;
 	GRANT SELECT ON people, upper TO kanon_analyst;
@@ -51,6 +53,7 @@ for my $query (
 $node->safe_psql('postgres', <<~"END");
 	UPDATE pg_proc SET probin = '$dir/kanon_elsewhere' WHERE probin = '\$libdir/kanon_that_is_not_there';
 	END
-is($node->safe_psql('postgres', 'SET ROLE kanon_analyst; SELECT count(*) FROM people'), '20', 'with the library there are rows');
+is($node->safe_psql('postgres', 'SET ROLE kanon_analyst; SELECT count(*) FROM people'), '20',
+	'with the library there are rows');
 $node->stop;
 done_testing();

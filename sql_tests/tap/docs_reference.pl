@@ -20,7 +20,8 @@ my %exists;
 for my $line (split /\n/, psql($database, <<'SQL'))
 LOAD 'kanon';
 WITH member AS (
-    SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+    SELECT d.classid, d.objid FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass
+        AND d.refobjid = e.oid
     WHERE d.deptype = 'e' AND e.extname = 'kanon')
 SELECT DISTINCT p.pronamespace::regnamespace || '.' || p.proname ||
         CASE WHEN '' <> ALL (coalesce(p.proargnames[1:p.pronargs], array_fill(''::text, ARRAY[p.pronargs::integer])))

@@ -16,15 +16,20 @@ psql('postgres', "CREATE DATABASE $origin TEMPLATE template0 ENCODING 'UTF8' LOC
 # Ids and generations are well apart from each other and from those of a new database.
 psql($origin, <<'SQL');
 CREATE EXTENSION kanon;
-DO $$ BEGIN FOR i IN 1 .. 20 LOOP PERFORM kanon.create_dgh('x' || i); PERFORM kanon.drop_dgh('x' || i); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1 .. 20 LOOP PERFORM kanon.create_dgh('x' || i); PERFORM kanon.drop_dgh('x' || i); END LOOP;
+	END $$;
 SELECT kanon.create_dgh('Größe "o''clock"');
-INSERT INTO kanon.dgh_edge VALUES ('Größe "o''clock"', 'a;b', 'p "q"'), ('Größe "o''clock"', E'line\nend', 'p "q"'), ('Größe "o''clock"', 'é日本', 'other');
+INSERT INTO kanon.dgh_edge VALUES ('Größe "o''clock"', 'a;b', 'p "q"'), ('Größe "o''clock"', E'line\nend', 'p "q"'),
+	('Größe "o''clock"', 'é日本', 'other');
 SELECT kanon.import_dgh('ordered', '{zebra;animal;*,apple;fruit;*,10;number;*,9;number;*,Ant;animal;*}');
 SELECT kanon.import_dgh('empty', '{}');
 INSERT INTO kanon.dgh_edge VALUES ('ordered', 'late', 'fruit');
-SELECT kanon.create_interval_dgh('age', 0.5, '{5,10.0,100}'), kanon.create_date_dgh('birth', '{day,quarter,decade}'), kanon.create_prefix_dgh('zip', 5, '•');
-CREATE TABLE published AS SELECT kanon.generalize('ordered', v, 1) AS x FROM unnest('{apple,9,zebra,unknown}'::text[]) v;
-CREATE MATERIALIZED VIEW grouped AS SELECT kanon.generalize('age', i::text, 2) AS age, count(*) FROM generate_series(1, 50) i GROUP BY 1;
+SELECT kanon.create_interval_dgh('age', 0.5, '{5,10.0,100}'), kanon.create_date_dgh('birth', '{day,quarter,decade}'),
+	kanon.create_prefix_dgh('zip', 5, '•');
+CREATE TABLE published AS SELECT kanon.generalize('ordered', v, 1) AS x
+	FROM unnest('{apple,9,zebra,unknown}'::text[]) v;
+CREATE MATERIALIZED VIEW grouped AS SELECT kanon.generalize('age', i::text, 2) AS age, count(*)
+	FROM generate_series(1, 50) i GROUP BY 1;
 CREATE INDEX ON published (x);
 SQL
 
@@ -36,24 +41,32 @@ sub answers
 SELECT id, name, kind, origin, widths, units, length, mask, leaf_order FROM kanon.dgh ORDER BY id;
 SELECT * FROM kanon.dgh_edge ORDER BY 1, 2;
 SELECT name, line FROM kanon.dgh, kanon.export_dgh(name) WITH ORDINALITY e (line, n) WHERE kind = 'tree' ORDER BY id, n;
-SELECT v, kanon.dgh_path(dgh, v) FROM (VALUES ('Größe "o''clock"', 'a;b'), ('ordered', 'late'), ('ordered', 'unknown'), ('empty', 'x'),
+SELECT v, kanon.dgh_path(dgh, v) FROM (VALUES ('Größe "o''clock"', 'a;b'), ('ordered', 'late'), ('ordered', 'unknown'),
+	('empty', 'x'),
     ('age', '37'), ('birth', '1968-07-29'), ('zip', '13053')) q (dgh, v);
 SELECT kanon.dgh_distance('ordered', 'zebra', '9'), kanon.dgh_distance('age', '1', '99');
-SELECT kanon.generalize('ordered', 'zebra', 1) = 'Ant', kanon.generalize('ordered', '9', 1) < 10, kanon.generalize('zip', '13053', 3) = '13999';
+SELECT kanon.generalize('ordered', 'zebra', 1) = 'Ant', kanon.generalize('ordered', '9', 1) < 10,
+	kanon.generalize('zip', '13053', 3) = '13999';
 SELECT x, count(*) FROM published GROUP BY x ORDER BY x;
 SELECT * FROM grouped ORDER BY 1;
-SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgrelid IN ('kanon.dgh'::regclass, 'kanon.dgh_edge'::regclass) AND tgenabled = 'A';
+SELECT count(*) FROM pg_catalog.pg_trigger WHERE tgrelid IN ('kanon.dgh'::regclass, 'kanon.dgh_edge'::regclass)
+	AND tgenabled = 'A';
 SQL
 }
 my $expected = answers($origin);
 like($expected, qr/zebra;animal;\*\n.*Ant;animal;\*/s, 'leaves are in the order of their import');
 
 my %restore = (
-	plain => [ [ 'pg_dump', '-f', "$dir/plain.sql", $origin ], [ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/plain.sql" ] ],
-	inserts => [ [ 'pg_dump', '--inserts', '-f', "$dir/inserts.sql", $origin ], [ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/inserts.sql" ] ],
-	in_one => [ [ 'pg_dump', '--column-inserts', '-f', "$dir/in_one.sql", $origin ], [ 'psql', '-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/in_one.sql" ] ],
-	custom => [ [ 'pg_dump', '-Fc', '-f', "$dir/custom.dump", $origin ], [ 'pg_restore', '--exit-on-error', "$dir/custom.dump", '-d' ] ],
-	parallel => [ [ 'pg_dump', '-Fd', '-j2', '-f', "$dir/parallel.dump", $origin ], [ 'pg_restore', '--exit-on-error', '-j3', "$dir/parallel.dump", '-d' ] ],
+	plain => [ [ 'pg_dump', '-f', "$dir/plain.sql", $origin ], [ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f',
+		"$dir/plain.sql" ] ],
+	inserts => [ [ 'pg_dump', '--inserts', '-f', "$dir/inserts.sql", $origin ],
+		[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/inserts.sql" ] ],
+	in_one => [ [ 'pg_dump', '--column-inserts', '-f', "$dir/in_one.sql", $origin ],
+		[ 'psql', '-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/in_one.sql" ] ],
+	custom => [ [ 'pg_dump', '-Fc', '-f', "$dir/custom.dump", $origin ],
+		[ 'pg_restore', '--exit-on-error', "$dir/custom.dump", '-d' ] ],
+	parallel => [ [ 'pg_dump', '-Fd', '-j2', '-f', "$dir/parallel.dump", $origin ],
+		[ 'pg_restore', '--exit-on-error', '-j3', "$dir/parallel.dump", '-d' ] ],
 );
 
 foreach my $how (sort keys %restore)
@@ -72,7 +85,8 @@ SELECT kanon.create_dgh('new') \g /dev/null
 INSERT INTO kanon.dgh_edge VALUES ('new', 'a', 'new'), ('new', 'b', 'new');
 UPDATE kanon.dgh_edge SET parent = 'second' WHERE child = 'apple';
 SELECT (SELECT count(*) FROM kanon.export_dgh('new')), kanon.dgh_distance('new', 'a', 'b'),
-       (SELECT id > (SELECT max(id) FROM kanon.dgh WHERE name <> 'new') FROM kanon.dgh WHERE name = 'new'), count(*) = count(DISTINCT generation) FROM kanon.dgh;
+       (SELECT id > (SELECT max(id) FROM kanon.dgh WHERE name <> 'new') FROM kanon.dgh WHERE name = 'new'),
+       count(*) = count(DISTINCT generation) FROM kanon.dgh;
 SELECT kanon.generalize('new', 'a', 1);
 SELECT kanon.generalize('ordered', 'apple', 1);
 SQL
@@ -93,7 +107,9 @@ command_ok([ 'pg_restore', '--exit-on-error', "$dir/custom.dump", '-d', 'kanon_t
 is(dump_of('kanon_tap_dump_plain'), dump_of($origin), 'a dump of the restored database is like the first');
 
 # The text form does not name a hierarchy: a stored value comes back as a word, and is bound again by name.
-is(psql('kanon_tap_dump_plain', q{SELECT bool_or(x = 'Ant'), bool_or(kanon.generalized(x::text, 'ordered') = 'Ant') FROM published WHERE x::text = 'animal'}),
+is(psql('kanon_tap_dump_plain',
+	q{SELECT bool_or(x = 'Ant'), bool_or(kanon.generalized(x::text, 'ordered') = 'Ant')
+		FROM published WHERE x::text = 'animal'}),
 	'f|t', 'a restored value is bound to its hierarchy again');
 
 psql('postgres', "DROP DATABASE $_") for ($origin, map { "kanon_tap_dump_$_" } keys %restore);

@@ -51,7 +51,9 @@ $primary->safe_psql('postgres', q{ROLLBACK PREPARED 'q'});
 is(answer($reader, $question), 'second', 'rolled back');
 
 # A standby follows every change, and can compare.
-$primary->safe_psql('postgres', q{UPDATE kanon.dgh_edge SET parent = 'third' WHERE child = 'a'; CREATE TABLE t AS SELECT kanon.generalize('d', 'a', 1) AS x});
+$primary->safe_psql('postgres',
+	q{UPDATE kanon.dgh_edge SET parent = 'third' WHERE child = 'a';
+	CREATE TABLE t AS SELECT kanon.generalize('d', 'a', 1) AS x});
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 is(answer($replica, $question), 'third', 'the standby after a change');
 is(answer($replica, q{SELECT x = 'a', x = 'b' FROM t}), 't|f', 'comparisons on the standby');
@@ -67,8 +69,11 @@ $primary->stop('immediate');
 $_->{run}->kill_kill for ($reader, $writer);
 $primary->start;
 is($primary->safe_psql('postgres', $question), 'third', 'after the crash');
-ok($primary->safe_psql('postgres', q{UPDATE kanon.dgh_edge SET parent = 'fourth'; SELECT generation FROM kanon.dgh}) > $generation, 'generations go on');
-is($primary->safe_psql('postgres', q{SELECT x = 'a', x = 'fourth' FROM t}), 't|t', 'a stored value that the hierarchy does not know any more');
+ok($primary->safe_psql('postgres',
+	q{UPDATE kanon.dgh_edge SET parent = 'fourth'; SELECT generation FROM kanon.dgh}) > $generation,
+	'generations go on');
+is($primary->safe_psql('postgres', q{SELECT x = 'a', x = 'fourth' FROM t}), 't|t',
+	'a stored value that the hierarchy does not know any more');
 
 # The standby becomes the primary and goes on.
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));

@@ -15,7 +15,8 @@ SET client_min_messages = warning;
 CREATE EXTENSION kanon;
 SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}'), kanon.create_prefix_dgh('zips', 3);
 CREATE TABLE person (id serial PRIMARY KEY, age integer, zip text, disease text);
-INSERT INTO person (age, zip, disease) SELECT i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5 FROM generate_series(1, 200) AS i;
+INSERT INTO person (age, zip, disease) SELECT i * 7 % 90, lpad((i * 131 % 1000)::text, 3, '0'), 'd' || i % 5
+	FROM generate_series(1, 200) AS i;
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 4, materialized => true);
 -- What a restore adds late, and by several jobs at once.
@@ -26,7 +27,8 @@ SQL
 
 # Return the faults of the groups, and whether they hold the table's rows.
 my $broken = q{SELECT count(*) FROM (
-	SELECT g_id::text FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id GROUP BY g_id, g_size HAVING g_size <> count(m_group) OR g_size < 4
+	SELECT g_id::text FROM kanon.groups_1 LEFT JOIN kanon.members_1 ON m_group = g_id GROUP BY g_id, g_size
+		HAVING g_size <> count(m_group) OR g_size < 4
 	UNION ALL (SELECT p::text FROM person p EXCEPT SELECT ROW(c1, c2, c3, c4)::text FROM kanon.members_1)
 	UNION ALL (SELECT ROW(c1, c2, c3, c4)::text FROM kanon.members_1 EXCEPT SELECT p::text FROM person p)
 	UNION ALL SELECT 'waits' FROM kanon.members_1 WHERE m_group IS NULL) q};
@@ -34,18 +36,24 @@ my $answer = q{SELECT age, zip, disease, count(*) FROM kept GROUP BY 1, 2, 3 ORD
 is($node->safe_psql('postgres', $broken), '0', 'all is well at first');
 
 # Writers that go on until their server, or their own process, is gone.
-my $writes = q{INSERT INTO person (age, zip, disease) SELECT i * 11 % 90, lpad((i * 17 % 1000)::text, 3, '0'), 'w' FROM generate_series(1, 3) AS i; DELETE FROM person WHERE id % 13 = 0 AND random() < 0.3; UPDATE person SET age = (age + 1) % 90 WHERE id % 17 = 1;};
+my $writes = q{
+	INSERT INTO person (age, zip, disease) SELECT i * 11 % 90, lpad((i * 17 % 1000)::text, 3, '0'), 'w'
+		FROM generate_series(1, 3) AS i;
+	DELETE FROM person WHERE id % 13 = 0 AND random() < 0.3;
+	UPDATE person SET age = (age + 1) % 90 WHERE id % 17 = 1;};
 
 sub start_writers
 {
 	my ($count) = @_;
 	my @writers;
 	my $file = $node->basedir . '/writes.sql';
-	PostgreSQL::Test::Utils::append_to_file($file, "SELECT pg_backend_pid();\n" . ("BEGIN; $writes COMMIT;\n" x 2000)) unless -e $file;
+	PostgreSQL::Test::Utils::append_to_file($file, "SELECT pg_backend_pid();\n" . ("BEGIN; $writes COMMIT;\n" x 2000))
+		unless -e $file;
 	for my $number (1 .. $count)
 	{
 		my ($out, $err) = ("", "");
-		my $run = IPC::Run::start([ 'psql', '-X', '-q', '-A', '-t', '-f', $file, '-d', $node->connstr('postgres') ], '>', \$out, '2>', \$err);
+		my $run = IPC::Run::start([ 'psql', '-X', '-q', '-A', '-t', '-f', $file, '-d', $node->connstr('postgres') ],
+			'>', \$out, '2>', \$err);
 		push @writers, { run => $run, out => \$out };
 	}
 	for my $writer (@writers)
@@ -112,12 +120,15 @@ is($standby->safe_psql('postgres', $answer), $node->safe_psql('postgres', $answe
 my $dump = $node->backup_dir . '/dump';
 $node->run_log([ 'pg_dump', '--format=custom', "--file=$dump", '--dbname', $node->connstr('postgres') ]);
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '--jobs=4', '--dbname', $node->connstr('restored'), $dump ], 'restored by four jobs');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '--jobs=4', '--dbname', $node->connstr('restored'), $dump ],
+	'restored by four jobs');
 is($node->safe_psql('restored', $answer), $node->safe_psql('postgres', $answer), 'the restored view answers the same');
 is($node->safe_psql('restored', q{SELECT kanon.refresh('kept')}), '0', 'and has missed nothing');
 $node->safe_psql('restored', $writes);
 is($node->safe_psql('restored', $broken), '0', 'and is kept from there on');
-is($node->safe_psql('restored', q{DROP VIEW kept; SELECT count(*) FROM pg_class WHERE relname ~ '^(groups|members)_[0-9]+$'}), '0', 'and goes as a whole');
+is($node->safe_psql('restored',
+	q{DROP VIEW kept; SELECT count(*) FROM pg_class WHERE relname ~ '^(groups|members)_[0-9]+$'}), '0',
+	'and goes as a whole');
 
 $standby->stop;
 $node->stop;

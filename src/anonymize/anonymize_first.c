@@ -1,6 +1,6 @@
 /*
  * anonymize_first.c
- *		Anonymize-then-Select.
+ *		Anonymize first: the plan that the paper calls Anonymize-then-Select.
  *
  * Rows are counted and noted in one reading, and published from their notes.  Where
  * rows differ in nothing but their cells, the number of rows in each cell is enough.
@@ -665,7 +665,7 @@ anonymize_first_explain(const RowRequest *request, ParamListInfo params, RowSour
 }
 
 const RowSourceMethods anonymize_first_methods = {
-	.name = "Anonymize-then-Select",
+	.name = "Anonymize First",
 	.start = anonymize_first_start,
 	.rewind = anonymize_first_rewind,
 	.next = anonymize_first_next,

@@ -1,6 +1,6 @@
 /*
  * anonymize_first.h
- *		Anonymize-then-Select: a source of all rows, as they are published.
+ *		Anonymize first (the paper's Anonymize-then-Select): a source of all rows, as they are published.
  *
  * If the request has conditions, only the rows that satisfy them are given; but where
  * reading the rows twice would cost more or is impossible, others are given, too.

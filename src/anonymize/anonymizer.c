@@ -24,16 +24,20 @@
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
 #include "aview/boxes.h"
+#include "aview/sameness.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/typekind.h"
+#include "base/valuecodes.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/histogram.h"
 #include "recode/privacy.h"
 #include "recode/recode.h"
 #include "source/layout.h"
 
-/* The hash of a missing identifier: all rows without one are of one unknown individual. */
+/* The hash of a missing identifier. */
 #define NULL_INDIVIDUAL UINT64CONST(0x6b616e6f6e)
 
 /* How a column is shown.  The order matters: see anonymizer_publish(). */
@@ -68,6 +72,23 @@ sensitive_distance(const AViewColumn *column)
 	if (column->dgh)
 		return DISTANCE_HIERARCHICAL;
 	return typekind_is_number(typekind(column->source_type)) ? DISTANCE_ORDERED : DISTANCE_EQUAL;
+}
+
+/* Set how the values of a sensitive column are counted for l. */
+static void
+set_diversity(Anonymizer *anonymizer, Recoder *recoder, int index)
+{
+	AViewColumn *column = &anonymizer->aview->columns[anonymizer->sensitive[index]];
+	DiversityRule *rule = &recoder->sensitive[index].diversity;
+
+	rule->context = anonymizer->context;
+	rule->l = recoder->l;
+	rule->people = !recoder->count_rows;
+	if (recoder->l == 0)
+		return;
+	if (values_may_cover(column))
+		rule->dictionary = recoder->sensitive[index].dictionary;
+	anonymizer->equal[index] = sameness_create(column);
 }
 
 /* Create the recoder for the view's steps or tree and its privacy predicate. */
@@ -109,6 +130,7 @@ create_recoder(Anonymizer *anonymizer)
 		if (recoder->sensitive[i].dictionary == NULL)
 			recoder->sensitive[i].dictionary = anonymizer->dictionaries[column];
 		recoder->sensitive[i].distance = sensitive_distance(&aview->columns[column]);
+		set_diversity(anonymizer, recoder, i);
 	}
 	recoder_prepare(recoder);
 	return recoder;
@@ -124,6 +146,7 @@ anonymizer_list_columns(Anonymizer *anonymizer)
 	anonymizer->ids = palloc(Max(aview->ncolumns, 1) * sizeof(int));
 	anonymizer->id_hash = palloc0(Max(aview->ncolumns, 1) * sizeof(FmgrInfo));
 	anonymizer->sensitive = palloc(Max(aview->ncolumns, 1) * sizeof(int));
+	anonymizer->equal = palloc0(Max(aview->ncolumns, 1) * sizeof(ValueCodes *));
 	anonymizer->dictionaries = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 	anonymizer->graded = palloc0(Max(aview->ncolumns, 1) * sizeof(Dictionary *));
 	for (int i = 0; i < aview->ncolumns; i++)
@@ -142,9 +165,9 @@ anonymizer_list_columns(Anonymizer *anonymizer)
 		if (column->role == ROLE_SENSITIVE)
 			anonymizer->sensitive[anonymizer->nsensitive++] = i;
 		if (column->role == ROLE_QUASI || column->role == ROLE_SENSITIVE)
-			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh);
+			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh, aview->settings);
 		if (column->level >= 0 && column->generalized)
-			anonymizer->graded[i] = dictionary_create(kanon_generalized_type(), column->dgh);
+			anonymizer->graded[i] = dictionary_create(kanon_generalized_type(), column->dgh, aview->settings);
 	}
 }
 
@@ -257,14 +280,15 @@ anonymizer_note_rows(Anonymizer *anonymizer)
 
 /*
  * Create an anonymizer.  The layout counted has the quasi-identifiers, the choice of k, and as
- * far as the privacy predicate needs them, permissions, sensitive columns with their levels,
- * and identifiers.
+ * far as the privacy predicate needs them, permissions, sensitive columns with the choices
+ * about them, and identifiers.
  */
 Anonymizer *
 anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 {
 	Anonymizer *anonymizer = palloc0(sizeof(Anonymizer));
 	Bitmapset *columns = NULL;
+	Bitmapset *sensitive = NULL;
 
 	anonymizer->context = CurrentMemoryContext;
 	anonymizer->aview = aview;
@@ -279,11 +303,8 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	if (anonymizer->recoder->masked)
 		columns = consent_add_permissions(aview, columns);
 	for (int i = 0; i < anonymizer->recoder->nsensitive; i++)
-	{
-		columns = bms_add_member(columns, anonymizer->sensitive[i]);
-		if (aview->columns[anonymizer->sensitive[i]].level >= 0)
-			columns = bms_add_member(columns, aview->columns[anonymizer->sensitive[i]].level);
-	}
+		sensitive = bms_add_member(sensitive, anonymizer->sensitive[i]);
+	columns = bms_add_members(columns, consent_add_choices(aview, sensitive));
 	for (int i = 0; i < anonymizer->nids && !anonymizer->recoder->count_rows; i++)
 		columns = bms_add_member(columns, anonymizer->ids[i]);
 	row_layout(&anonymizer->counted, aview, columns);
@@ -294,20 +315,39 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	anonymizer->row.rows = 1;
 	anonymizer->row.codes = palloc0(Max(aview->nquasi, 1) * sizeof(int32));
 	anonymizer->row.sensitive = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
+	anonymizer->row.values = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int32));
+	anonymizer->row.identified = true;
 	anonymizer->occurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int64 *));
 	anonymizer->noccurrences = palloc0(Max(anonymizer->nsensitive, 1) * sizeof(int));
 	anonymizer->classes = histogram_create(anonymizer->recoder, false);
 	return anonymizer;
 }
 
-/*
- * Return the individual that a row is about, as a hash of its identifiers.  Two individuals
- * with one hash count as one, which errs on the side of privacy.
- */
+/* Return a hash of an identifier by its text form under the view's settings, where its type has no hash. */
 static uint64
+hash_by_text(const AView *aview, Oid type, Datum value)
+{
+	int level = settings_enter(aview->settings);
+	Oid output;
+	bool is_varlena;
+	char *text;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value);
+	settings_leave(level);
+	return hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
+}
+
+/*
+ * Read the individual that a row is about, as a hash of its identifiers.  Two individuals
+ * with one hash count as one, which errs on the side of privacy.  A row that lacks an
+ * identifier may be about anybody.
+ */
+static void
 read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)
 {
 	uint64 individual = 0;
+	bool identified = true;
 
 	for (int i = 0; i < anonymizer->nids; i++)
 	{
@@ -317,40 +357,62 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 
 		Assert(place >= 0);
 		if (slot->tts_isnull[place])
-			;
+			identified = false;
 		else if (OidIsValid(anonymizer->id_hash[i].fn_oid))
 			hash = DatumGetUInt64(FunctionCall2Coll(&anonymizer->id_hash[i], column->source_collation,
 													slot->tts_values[place], Int64GetDatum(0)));
 		else
-		{
-			Oid output;
-			bool is_varlena;
-			char *text;
-
-			getTypeOutputInfo(column->source_type, &output, &is_varlena);
-			text = OidOutputFunctionCall(output, slot->tts_values[place]);
-			hash = hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
-		}
+			hash = hash_by_text(anonymizer->aview, column->source_type, slot->tts_values[place]);
 		individual = hash_combine64(individual, hash);
 	}
-	return individual;
+	anonymizer->row.individual = individual;
+	anonymizer->row.identified = identified;
 }
 
-/* Return the code of a sensitive value as its owner lets it be published. */
+/*
+ * Return the code of a sensitive value that is some levels up.  NULL is a leaf like any
+ * other: from level 1 on it is published as the root.
+ */
 static int32
-read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int column)
+read_graded(Anonymizer *anonymizer, int column, int level, Datum value, bool isnull)
 {
 	Dictionary *dictionary = anonymizer->dictionaries[column];
-	int place = layout->place[column];
-	int32 code = dictionary_code(dictionary, slot->tts_values[place], slot->tts_isnull[place]);
-	int level = consent_level(anonymizer->aview, layout, slot, column, dictionary->height);
+	int32 code = dictionary_code(dictionary, value, isnull);
 
-	if (code == NULL_CODE || (level > 0 && anonymizer->graded[column] == NULL))
-		return NULL_CODE;
 	if (anonymizer->graded[column] == NULL)
-		return code;
+		return level > 0 ? NULL_CODE : code;
+	if (code == NULL_CODE && level == 0)
+		return NULL_CODE;
 	code = dictionary_climb(dictionary, code, 0, level);
 	return dictionary_code(anonymizer->graded[column], dictionary->levels[level].values[code], false);
+}
+
+/* Read a sensitive value as its owner lets it be published: its code for t, and its value for l. */
+static void
+read_sensitive(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot, int index)
+{
+	int column = anonymizer->sensitive[index];
+	int place = layout->place[column];
+	Datum raw = slot->tts_values[place];
+	bool isnull = slot->tts_isnull[place];
+	int level = consent_level(anonymizer->aview, layout, slot, column, anonymizer->dictionaries[column]->height);
+	int32 code = NULL_CODE;
+	int32 value;
+
+	if (consent_given(anonymizer->aview, layout, slot, column))
+		code = read_graded(anonymizer, column, level, raw, isnull);
+	value = code == NULL_CODE ? NO_VALUE : code;
+	if (value != NO_VALUE && anonymizer->equal[index])
+	{
+		DiversityRule *rule = &anonymizer->recoder->sensitive[index].diversity;
+
+		if (rule->dictionary)
+			sameness_learn(&anonymizer->aview->columns[column], anonymizer->equal[index], rule, code, level, raw);
+		else
+			value = valuecodes_code(anonymizer->equal[index], raw, false);
+	}
+	anonymizer->row.sensitive[index] = code;
+	anonymizer->row.values[index] = value;
 }
 
 /* Return the quasi-identifiers that the row's owner lets be seen, as a bit set. */
@@ -402,9 +464,9 @@ anonymizer_read(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 	if (!counting)
 		return true;
 	for (int i = 0; i < recoder->nsensitive; i++)
-		anonymizer->row.sensitive[i] = read_sensitive(anonymizer, layout, slot, anonymizer->sensitive[i]);
+		read_sensitive(anonymizer, layout, slot, i);
 	if (!recoder->count_rows)
-		anonymizer->row.individual = read_individual(anonymizer, layout, slot);
+		read_individual(anonymizer, layout, slot);
 	return true;
 }
 
@@ -471,17 +533,20 @@ anonymizer_cell(const Anonymizer *anonymizer)
 	return class < 0 ? NULL : anonymizer->classes->cells[class];
 }
 
-/* Set a sensitive value as its owner lets it be published; return false if it is hidden. */
+/* Set a sensitive value as its owner lets it be generalized; return false if that is NULL. */
 static bool
 show_sensitive(Anonymizer *anonymizer, const ShownColumn *shown, TupleTableSlot *slot, Datum *value)
 {
 	int height = shown->dictionary->height;
 	int level = consent_level(anonymizer->aview, &anonymizer->published, slot, shown->column, height);
+	bool isnull = slot->tts_isnull[shown->place];
 	int32 code;
 
 	if (shown->showing == SHOW_UNLESS_SUPPRESSED)
-		return level == 0;
-	code = dictionary_climb(shown->dictionary, dictionary_code(shown->dictionary, *value, false), 0, level);
+		return !isnull && level == 0;
+	if (isnull && level == 0)
+		return false;
+	code = dictionary_climb(shown->dictionary, dictionary_code(shown->dictionary, *value, isnull), 0, level);
 	*value = shown->dictionary->levels[level].values[code];
 	return true;
 }
@@ -502,13 +567,13 @@ anonymizer_publish(Anonymizer *anonymizer, TupleTableSlot *slot, const Cell *cel
 	{
 		const ShownColumn *shown = &anonymizer->shown[i];
 		Datum value = slot->tts_values[shown->place];
-		bool isnull = slot->tts_isnull[shown->place] ||
-					  (shown->optional && !consent_given(aview, &anonymizer->published, slot, shown->column));
+		bool isnull = shown->optional && !consent_given(aview, &anonymizer->published, slot, shown->column);
 
-		if (shown->showing == SHOW_IF_K_IS_ZERO)
-			isnull = isnull || cell || anonymizer->row.k > 0;
-		else if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
+		if (shown->showing >= SHOW_UNLESS_SUPPRESSED)
 			isnull = isnull || suppressed || !show_sensitive(anonymizer, shown, slot, &value);
+		else
+			isnull = isnull || slot->tts_isnull[shown->place] ||
+					 (shown->showing == SHOW_IF_K_IS_ZERO && (cell || anonymizer->row.k > 0));
 		values[shown->column] = value;
 		nulls[shown->column] = isnull;
 	}

@@ -10,6 +10,7 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "base/valuecodes.h"
 #include "recode/dictionary.h"
 #include "recode/histogram.h"
 #include "recode/recode.h"
@@ -32,6 +33,7 @@ struct Anonymizer
 
 	int nsensitive;
 	int *sensitive;		 /* the columns that l or t concern */
+	ValueCodes **equal;	 /* by sensitive column: of raw values, where codes do not tell which are equal; else NULL */
 	int64 **occurrences; /* by sensitive column: the rows of the whole input with each code; for t */
 	int *noccurrences;	 /* by sensitive column: the length of its array */
 	bool distributions_known;

@@ -17,6 +17,7 @@
 
 #include "anonymize/anonymizer_private.h"
 #include "anonymize/notes.h"
+#include "aview/refusal.h"
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 #include "recode/histogram.h"
@@ -187,6 +188,7 @@ check_memory(Counting *counting)
 	counting->overflow_rows = counting->rows;
 	counting->histogram = NULL;
 	drop_notes(counting->anonymizer);
+	aview_refuse(counting->anonymizer->aview, "recoding in memory", "classes have outgrown half of the hash memory");
 	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
 }
 
@@ -284,9 +286,13 @@ ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
 
 	if (anonymizer->aview->profile || !shards_exist(anonymizer->aview))
 		return NULL;
-	recoder->count_rows = recoder->count_rows || shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot);
-	if (!recoder->count_rows)
+	if (!recoder->count_rows && !shards_ids_are_unique(anonymizer->aview, anonymizer->snapshot))
+	{
+		aview_refuse(anonymizer->aview, "counting on other servers",
+					 "an individual may have several rows, or a row none");
 		return NULL;
+	}
+	recoder_count_rows(recoder);
 	for (int i = 0; i < recoder->ncolumns; i++)
 		columns = bms_add_member(columns, anonymizer->aview->quasi[i]);
 	for (int i = 0; i < recoder->nsensitive; i++)

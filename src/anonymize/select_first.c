@@ -1,13 +1,13 @@
 /*
  * select_first.c
- *		Select-then-Anonymize.
+ *		Select first: the plan that the paper calls Select-then-Anonymize.
  *
  * First the source is asked for the rows that satisfy the conditions.  Then, for
  * the class of each, the members of a cell around it are read and recoded.  If the
  * class is not published in that cell, a larger cell follows.  Each cell settles all
  * of its classes that are published in it.  Where the lookups would cost more than
  * counting the whole source (lookup.c), the whole source is recoded instead: the plan
- * turns into Anonymize-then-Select by itself, with the same answer.
+ * turns into anonymize first by itself, with the same answer.
  *
  * Where a request asks for the groups of witnesses, the witnesses are selected, the
  * cells of all of them are found, and then the members of each cell are read.
@@ -546,7 +546,7 @@ select_first_explain(const RowRequest *request, ParamListInfo params, RowSourceS
 }
 
 const RowSourceMethods select_first_methods = {
-	.name = "Select-then-Anonymize",
+	.name = "Select First",
 	.start = select_first_start,
 	.rewind = select_first_rewind,
 	.next = select_first_next,

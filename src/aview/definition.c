@@ -56,7 +56,9 @@ enum Anum_aview
 	Anum_aview_chain,
 	Anum_aview_preselect,
 	Anum_aview_keep_order,
-	Anum_aview_settings
+	Anum_aview_settings,
+	Anum_aview_stale,
+	Anum_aview_policies
 };
 
 enum Anum_aview_column
@@ -146,10 +148,13 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->by_triggers = !isnull && strcmp(TextDatumGetCString(value), "triggers") == 0;
 	value = attribute(row, desc, Anum_aview_chain, &isnull);
 	aview->chain = isnull ? NULL : TextDatumGetCString(value);
+	value = attribute(row, desc, Anum_aview_policies, &isnull);
+	aview->policies = isnull ? NULL : TextDatumGetCString(value);
 	value = attribute(row, desc, Anum_aview_preselect, &isnull);
 	aview->preselects_hidden = strcmp(TextDatumGetCString(value), "hidden") == 0;
 	aview->keeps_order = DatumGetBool(attribute(row, desc, Anum_aview_keep_order, &isnull));
 	aview->settings = settings_read(DatumGetArrayTypePCopy(attribute(row, desc, Anum_aview_settings, &isnull)));
+	aview->stale = DatumGetBool(attribute(row, desc, Anum_aview_stale, &isnull));
 }
 
 /* Read a row of kanon.aview_column; the columns themselves are known from the source. */

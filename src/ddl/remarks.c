@@ -20,10 +20,10 @@
 #include "aview/purpose.h"
 #include "base/interner.h"
 #include "base/progress.h"
+#include "base/valuecodes.h"
 #include "ddl/recoding.h"
 #include "hierarchy/generalized.h"
 #include "quality/quality.h"
-#include "quality/valuecodes.h"
 #include "recode/dictionary.h"
 
 /* No more groups and values of a column are noted than this: what is known by then is enough for a remark. */
@@ -291,7 +291,8 @@ find_cause(Measured *measured, const char **hint)
 	}
 	if (cause)
 		return cause;
-	*hint = "Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
+	*hint =
+		"Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
 	return psprintf("There is no group for them that satisfies %s%s%s.",
 					aview->profile && aview->profile->k >= 0 ? "the data owners' k" : "k", aview->l > 0 ? ", l" : "",
 					aview->t > 0 ? ", t" : "");
@@ -326,8 +327,8 @@ warn_of_suppression(Measured *measured)
 	const char *hint = NULL;
 	char *cause;
 
-	if (warn_of_diversity(measured) || !knows_suppressed(measured->aview) || measured->suppressed <= MUCH_SUPPRESSED * rows ||
-		(measured->suppressed < rows && rows < FEW_ROWS))
+	if (warn_of_diversity(measured) || !knows_suppressed(measured->aview) ||
+		measured->suppressed <= MUCH_SUPPRESSED * rows || (measured->suppressed < rows && rows < FEW_ROWS))
 		return;
 	cause = find_cause(measured, &hint);
 	ereport(WARNING,
@@ -370,7 +371,8 @@ warn_of_stars(Measured *measured)
 	{
 		int column = aview->quasi[i];
 		int64 starred = count_starred(measured->tally, i);
-		const char *hint = "Give its hierarchy more levels, lower k, or leave the column out so that others become more precise.";
+		const char *hint =
+			"Give its hierarchy more levels, lower k, or leave the column out so that others become more precise.";
 		char *cause;
 
 		if (starred <= NEARLY_ALL * rows || measured->suppressed == rows)
@@ -378,10 +380,10 @@ warn_of_stars(Measured *measured)
 		cause = cause_in_values(measured, column, &hint);
 		if (cause)
 			measured->blamed = bms_add_member(measured->blamed, column);
-		ereport(WARNING,
-				(errmsg("column \"%s\" of anonymization view \"%s\" shows * in " INT64_FORMAT " of " INT64_FORMAT " rows",
-						aview->columns[column].name, get_rel_name(aview->view), starred, rows),
-				 cause ? errdetail_internal("%s", cause) : 0, errhint("%s", hint)));
+		ereport(WARNING, (errmsg("column \"%s\" of anonymization view \"%s\" shows * in " INT64_FORMAT
+								 " of " INT64_FORMAT " rows",
+								 aview->columns[column].name, get_rel_name(aview->view), starred, rows),
+						  cause ? errdetail_internal("%s", cause) : 0, errhint("%s", hint)));
 	}
 }
 
@@ -397,8 +399,8 @@ remark_values(const Measured *measured, int column)
 	if (c->dgh == NULL || unknown == 0 || bms_is_member(column, measured->blamed))
 		return;
 	ereport(unknown > MOST * rows ? WARNING : NOTICE,
-			(errmsg("hierarchy \"%s\" does not know the values of column \"%s\" of anonymization view \"%s\" in " INT64_FORMAT
-					" of " INT64_FORMAT " rows",
+			(errmsg("hierarchy \"%s\" does not know the values of column \"%s\" of anonymization view \"%s\""
+					" in " INT64_FORMAT " of " INT64_FORMAT " rows",
 					c->dgh_name, c->name, view, unknown, rows),
 			 errdetail("Such values can be shown only as they are or as *."),
 			 errhint("%s", uncovered_call(measured->aview->view))));

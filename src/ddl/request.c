@@ -93,6 +93,46 @@ asks_for(const AViewRequest *request, ColumnRole role)
 	return false;
 }
 
+/* Return true if some of the pairs of a profile are about a sensitive column. */
+static bool
+concerns_sensitive(const AViewRequest *request, const List *pairs)
+{
+	ListCell *pair;
+	ListCell *cell;
+
+	foreach (pair, pairs)
+	{
+		foreach (cell, request->columns)
+		{
+			const ColumnRequest *column = lfirst(cell);
+
+			if (column->role == ROLE_SENSITIVE &&
+				strcmp(column->name, ((const ProfilePair *) lfirst(pair))->view_column) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Raise an error if l or t is asked of groups that are stored once, while the sensitive
+ * values in them depend on the purpose and the moment of reading.
+ */
+static void
+check_stored_values(const AViewRequest *request)
+{
+	const ProfileRequest *profile = request->profile;
+
+	if (profile == NULL || !(request->has_l || request->has_t))
+		return;
+	if (profile->level || profile->levels)
+		not_yet("materialized groups with sa_level and l or t");
+	if (concerns_sensitive(request, profile->disclose) || concerns_sensitive(request, profile->retain))
+		not_yet("materialized groups with l or t and sensitive columns that data owners may hide");
+	if (profile->k && !request->has_k && (profile->purpose || profile->recipient))
+		not_yet("materialized groups with l or t and rows that are shown for some purposes only");
+}
+
 /* Warn of a view in which nothing is hidden: see create.h. */
 void
 request_warn_of_roles(const AViewRequest *request)
@@ -116,12 +156,16 @@ check_materialized(const AViewRequest *request)
 		missing_column("a materialized anonymization view", "an identifier");
 	if (!asks_for(request, ROLE_QUASI))
 		missing_column("a materialized anonymization view", "a quasi-identifier");
-	if (request->profile && (request->has_l || request->has_t) && (request->profile->level || request->profile->levels))
-		not_yet("materialized groups with sa_level and l or t");
+	check_stored_values(request);
 	if (request->has_k && request->k < 2)
 		request_bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
 	if (request->has_block_size)
 		not_yet("materialized groups with block_size");
+	if (request->session_settings && ARR_NDIM(request->session_settings) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a materialized anonymization view cannot have session_settings"),
+				 errdetail("Its groups are stored once, for all sessions.")));
 	if (strcmp(request->algorithm, "datafly") != 0)
 		not_yet("materialized groups of an algorithm other than datafly");
 }

@@ -52,7 +52,8 @@ typedef enum Clause
 	CLAUSE_T,
 	CLAUSE_MATCH,
 	CLAUSE_ALGORITHM,
-	CLAUSE_BLOCK_SIZE
+	CLAUSE_BLOCK_SIZE,
+	CLAUSE_PRESELECT
 } Clause;
 
 /* The state of parsing one block of code. */

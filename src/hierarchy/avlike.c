@@ -46,8 +46,8 @@ nested_prefixes(const GenView *a, const GenView *b)
 }
 
 /* Return true if an interval lies in another one. */
-static bool
-within(const GenView *inner, const GenView *outer)
+bool
+gen_within(const GenView *inner, const GenView *outer)
 {
 	int lower = gen_bound_cmp(outer, false, inner, false);
 	int upper = gen_bound_cmp(inner, true, outer, true);
@@ -84,7 +84,7 @@ nested_intervals(const GenView *a, const GenView *b)
 	}
 	if (GEN_IS_NUMBER(a) != GEN_IS_NUMBER(b))
 		return false;
-	return within(a, b) || within(b, a);
+	return gen_within(a, b) || gen_within(b, a);
 }
 
 /*

@@ -6,6 +6,8 @@
 
 #include "hierarchy/dgh.h"
 
+#include "catalog/pg_collation.h"
+
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
 
@@ -109,4 +111,41 @@ dgh_join(Dgh *dgh, Datum a, Datum b)
 	int edges;
 
 	return climb_meet(dgh, a, b, &edges);
+}
+
+/* Return true if one value is above another one in a hierarchy, in its present state. */
+static bool
+is_above(Dgh *dgh, Datum upper, Datum lower)
+{
+	upper = dgh_resolve(dgh, upper);
+	lower = dgh_resolve(dgh, lower);
+	return !gen_identical(upper, lower) && gen_identical(dgh_join(dgh, upper, lower), upper);
+}
+
+/*
+ * Return true if a published value covers another one, and is not the same.  dgh is the
+ * hierarchy of both, or NULL for values that bring their own.  Inner nodes of a hierarchy
+ * that does not exist any more may have stood for any value.
+ */
+bool
+dgh_covers(Dgh *dgh, Datum upper, Datum lower)
+{
+	GenView a;
+	GenView b;
+
+	gen_view(upper, &a);
+	gen_view(lower, &b);
+	if (b.kind == GEN_ANY || gen_identity_cmp(&a, &b, C_COLLATION_OID) == 0)
+		return false;
+	if (a.kind == GEN_ANY || (a.kind == GEN_NODE && (a.flags & GEN_IS_ROOT)))
+		return true;
+	if (gen_is_itself(&a))
+		return false;
+	if (GEN_IS_INTERVAL(&a) && GEN_IS_INTERVAL(&b))
+		return GEN_IS_NUMBER(&a) == GEN_IS_NUMBER(&b) && gen_within(&b, &a);
+	if (a.kind != GEN_NODE && a.kind != GEN_PREFIX)
+		return false;
+	if (dgh == NULL)
+		dgh = dgh_find_by_id(a.dgh);
+	return dgh == NULL || is_above(dgh, upper, lower);
 }

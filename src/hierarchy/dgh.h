@@ -118,6 +118,7 @@ extern Datum dgh_root(Dgh *dgh);
 extern Datum dgh_resolve(Dgh *dgh, Datum value);
 extern Datum dgh_climb(Dgh *dgh, Datum value, int steps, bool *at_root);
 extern Datum dgh_join(Dgh *dgh, Datum a, Datum b);
+extern bool dgh_covers(Dgh *dgh, Datum upper, Datum lower);
 extern int dgh_edges_between(Dgh *dgh, Datum a, Datum b);
 
 /* tree.c, computed.c */

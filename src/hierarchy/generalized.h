@@ -145,6 +145,7 @@ extern bool gen_identical(Datum a, Datum b);
 extern uint32 gen_identity_hash(const GenView *view);
 /* Methods of an interner whose keys are such values, which it copies, or a Datum of 0 for NULL. */
 extern const InternerMethods gen_interner_methods;
+extern bool gen_within(const GenView *inner, const GenView *outer);
 extern int gen_bound_cmp(const GenView *a, bool upper_a, const GenView *b, bool upper_b);
 
 #endif

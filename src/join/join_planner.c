@@ -120,19 +120,14 @@ is_usable(const Path *path)
 	return path && path->param_info == NULL;
 }
 
-/* Add the path of an AVLIKE join of two relations, if they are joined by AVLIKE. */
+/* Add the path of an AVLIKE join of two relations. */
 static void
 add_avlike_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 				JoinPathExtraData *extra)
 {
-	CustomPath *path;
+	CustomPath *path = makeNode(CustomPath);
 	JoinConditions conditions;
 
-	/* Conditions without columns would get lost: PostgreSQL evaluates them in nodes above its own joins only. */
-	if (!is_usable(outer->cheapest_total_path) || !is_usable(inner->cheapest_total_path) ||
-		extract_actual_clauses(extra->restrictlist, true) != NIL)
-		return;
-	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
@@ -142,8 +137,7 @@ add_avlike_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOp
 	path->custom_paths = list_make2(outer->cheapest_total_path, inner->cheapest_total_path);
 	path->custom_private = list_make2(makeInteger(jointype), extra->restrictlist);
 	split_conditions(extra->restrictlist, jointype, joinrel, path, &conditions);
-	if (conditions.keys == NIL)
-		return;
+	Assert(conditions.keys != NIL);
 	cost_join(root, path, &conditions);
 	add_path(joinrel, &path->path);
 }
@@ -166,18 +160,59 @@ can_join(JoinType jointype)
 	}
 }
 
-/*
- * Add an AVLIKE join to the paths of a join: the set_join_pathlist hook.  Queries that
- * lock or change rows are left out, because the node cannot recheck its rows.
- */
+/* Return true if a clause decides by AVLIKE which rows of two relations are joined. */
+static bool
+has_avlike_key(List *clauses, JoinType jointype, const RelOptInfo *joinrel, const RelOptInfo *outer,
+			   const RelOptInfo *inner)
+{
+	bool outer_is_left;
+	ListCell *cell;
+
+	foreach (cell, clauses)
+	{
+		RestrictInfo *info = lfirst_node(RestrictInfo, cell);
+
+		if (makes_pairs(info, jointype, joinrel) && joins_by_avlike(info, outer, inner, &outer_is_left))
+			return true;
+	}
+	return false;
+}
+
+/* Return the reason why the node cannot join two relations that are joined by AVLIKE, or NULL if it can. */
+static const char *
+objection_to_join(const PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo *outer, const RelOptInfo *inner,
+				  JoinType jointype, const JoinPathExtraData *extra)
+{
+	if (!enable_avlike_join)
+		return "kanon.enable_avlike_join is off";
+	if (!can_join(jointype))
+		return "one side is made unique first";
+	if (root->parse->commandType != CMD_SELECT || root->rowMarks != NIL)
+		return "the query locks or changes rows, and joined rows cannot be rechecked";
+	if (!bms_is_empty(joinrel->lateral_relids) || !is_usable(outer->cheapest_total_path) ||
+		!is_usable(inner->cheapest_total_path))
+		return "a side needs rows of other relations";
+	/* These would get lost: PostgreSQL evaluates them in nodes above its own joins only. */
+	if (extract_actual_clauses(extra->restrictlist, true) != NIL)
+		return "a condition has no columns";
+	return NULL;
+}
+
+/* Add an AVLIKE join to the paths of a join, if there is a reason to: the set_join_pathlist hook. */
 static void
 add_avlike_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 				 JoinPathExtraData *extra)
 {
+	const char *objection;
+
 	if (next_join_pathlist_hook)
 		next_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
-	if (enable_avlike_join && can_join(jointype) && root->parse->commandType == CMD_SELECT && root->rowMarks == NIL &&
-		bms_is_empty(joinrel->lateral_relids))
+	if (!has_avlike_key(extra->restrictlist, jointype, joinrel, outer, inner))
+		return;
+	objection = objection_to_join(root, joinrel, outer, inner, jointype, extra);
+	if (objection)
+		elog(DEBUG2, "kanon: no AVLIKE join: %s", objection);
+	else
 		add_avlike_path(root, joinrel, outer, inner, jointype, extra);
 }
 

@@ -2,7 +2,8 @@
  * check.c
  *		Checking stored groups against the view's privacy predicate.
  *
- * A group that only grows still satisfies k and l.  A group that has lost a member is
+ * Each row is a person: identifiers are unique and never missing.  So a group that only
+ * grows still satisfies k and l.  A group that has lost a member is
  * counted again.  t compares each group with all rows, so that any change may break
  * it in any group: all groups of such a view are checked after every change.
  */
@@ -25,17 +26,15 @@
 #include "recode/privacy.h"
 #include "recode/recode.h"
 
-/* The sensitive values of a group's published members, in codes. */
+/* The sensitive values of a group's published members. */
 typedef struct GroupTally
 {
 	Stored *stored;
-	const Recoder *recoder; /* knows the privacy predicate to be checked */
 	Anonymizer *anonymizer; /* codes members */
+	Histogram *histogram;	/* counts all members in one class */
+	int32 *codes;			/* of that class */
 	TupleTableSlot *slot;
 	int64 published; /* members of the group */
-	int64 rows;		 /* members tallied so far */
-	int64 room;
-	uint64 **codes; /* by sensitive column, then member */
 } GroupTally;
 
 /* Set the slot to the columns of the source in a row of members_N. */
@@ -58,73 +57,55 @@ static bool
 tally_member(void *arg, HeapTuple member)
 {
 	GroupTally *tally = arg;
-	const Recoder *recoder = tally->recoder;
+	RecodeRow row;
 
 	if (!stored_is_published(tally->stored, member, tally->published))
 		return true;
 	read_tallied_member(tally->stored, member, tally->slot);
 	(void) anonymizer_read(tally->anonymizer, anonymizer_layout(tally->anonymizer), tally->slot, true);
-	if (tally->rows == tally->room)
-	{
-		tally->room = Max(64, 2 * tally->room);
-		for (int i = 0; i < recoder->nsensitive; i++)
-			tally->codes[i] = tally->rows > 0 ? repalloc_huge(tally->codes[i], tally->room * sizeof(uint64))
-											  : palloc(tally->room * sizeof(uint64));
-	}
-	Assert(tally->rows < tally->room);
-	for (int i = 0; i < recoder->nsensitive; i++)
-		tally->codes[i][tally->rows] = anonymizer_row(tally->anonymizer)->sensitive[i];
-	tally->rows++;
+	row = *anonymizer_row(tally->anonymizer);
+	row.codes = tally->codes;
+	(void) histogram_add(tally->histogram, &row);
 	return true;
 }
 
-/* Compare codes for qsort(). */
-static int
-compare_tallied_codes(const void *a, const void *b)
-{
-	uint64 left = *(const uint64 *) a;
-	uint64 right = *(const uint64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/* Sort some codes, and make a bag of them: each code once, with its count. */
-static void
-make_bag(Bag *bag, uint64 *codes, int64 count)
-{
-	qsort(codes, count, sizeof(uint64), compare_tallied_codes);
-	bag->keys = palloc(Max(count, 1) * sizeof(uint64));
-	bag->counts = palloc0(Max(count, 1) * sizeof(int64));
-	bag->size = 0;
-	for (int64 i = 0; i < count; i++)
-	{
-		if (i == 0 || codes[i] != codes[i - 1])
-			bag->keys[bag->size++] = codes[i];
-		bag->counts[bag->size - 1]++;
-	}
-}
-
-/* Return true if a group satisfies the privacy predicate of a recoder. */
+/* Return true if a group satisfies the privacy predicate of a recoder, given the counts of its members. */
 static bool
-tally_holds(Stored *stored, Anonymizer *anonymizer, const Recoder *recoder, const StoredGroup *group)
+tally_holds(GroupTally *tally, Recoder *recoder, const StoredGroup *group, GroupCounts *counts)
 {
-	Bag *bags = palloc0(Max(recoder->nsensitive, 1) * sizeof(Bag));
-	GroupTally tally = {
-		.stored = stored, .recoder = recoder, .anonymizer = anonymizer, .published = stored_published(stored, group)};
+	if (recoder->l > 0 || recoder->t > 0)
+	{
+		tally->slot = MakeSingleTupleTableSlot(tally->stored->keeper->row, &TTSOpsVirtual);
+		tally->histogram = histogram_create(recoder, true);
+		tally->codes = palloc0(Max(recoder->ncolumns, 1) * sizeof(int32));
+		(void) histogram_class(tally->histogram, tally->codes);
+		stored_visit_members(tally->stored, group->id, tally_member, tally);
+		counts->sensitive = tally->histogram->sensitive;
+		counts->diverse = tally->histogram->diverse;
+		ExecDropSingleTupleTableSlot(tally->slot);
+	}
+	return privacy_holds(recoder, counts);
+}
+
+/* Return true if a group satisfies the privacy predicate of a recoder, which may be a copy of the anonymizer's. */
+static bool
+stored_group_holds(Stored *stored, Anonymizer *anonymizer, Recoder *recoder, const StoredGroup *group)
+{
+	MemoryContext work;
+	MemoryContext old;
+	GroupTally tally = {.stored = stored, .anonymizer = anonymizer, .published = stored_published(stored, group)};
 	/* Where members have a k of their own, the published ones are as many as each of them asks for. */
-	int k = stored->keeper->personal ? 1 : recoder->k;
+	GroupCounts counts = {.k = stored->keeper->personal ? 1 : recoder->k, .individuals = tally.published};
+	bool result;
 
 	if (group->key == NULL)
 		return group->members > 0;
-	if (recoder->nsensitive == 0)
-		return privacy_holds(recoder, k, tally.published, NULL);
-	tally.slot = MakeSingleTupleTableSlot(stored->keeper->row, &TTSOpsVirtual);
-	tally.codes = palloc0(recoder->nsensitive * sizeof(uint64 *));
-	stored_visit_members(stored, group->id, tally_member, &tally);
-	for (int i = 0; i < recoder->nsensitive; i++)
-		make_bag(&bags[i], tally.codes[i], tally.rows);
-	ExecDropSingleTupleTableSlot(tally.slot);
-	return privacy_holds(recoder, k, tally.published, bags);
+	work = AllocSetContextCreate(CurrentMemoryContext, "kanon group check", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(work);
+	result = tally_holds(&tally, recoder, group, &counts);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return result;
 }
 
 /* Return true if a group satisfies k and l; but not t, which depends on all groups. */
@@ -134,7 +115,7 @@ group_holds(Stored *stored, const StoredGroup *group)
 	Recoder recoder = *stored->keeper->recoder;
 
 	recoder.t = 0;
-	return tally_holds(stored, stored->keeper->anonymizer, &recoder, group);
+	return stored_group_holds(stored, stored->keeper->anonymizer, &recoder, group);
 }
 
 /* Create an anonymizer that knows the distributions over all members, also members that wait. */
@@ -178,7 +159,7 @@ groups_not_close(Stored *stored)
 	{
 		StoredGroup *group = stored_group_copy(stored, tuple);
 
-		if (!tally_holds(stored, anonymizer, anonymizer_recoder(anonymizer), group))
+		if (!stored_group_holds(stored, anonymizer, anonymizer_recoder(anonymizer), group))
 			found = lappend(found, group);
 	}
 	systable_endscan(scan);

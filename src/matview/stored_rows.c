@@ -12,10 +12,12 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
@@ -77,8 +79,19 @@ prepare_witness(StoredRows *rows)
 	{
 		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
 
-		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh, view->settings);
 	}
+}
+
+/* Warn that the groups of a view have missed changes. */
+static void
+warn_if_stale(const AView *aview)
+{
+	if (aview->stale)
+		ereport(WARNING,
+				(errmsg("materialized anonymization view \"%s\" has missed changes of its source",
+						get_rel_name(aview->view)),
+				 errhint("Its owner has to call %s.refresh.", KANON_SCHEMA)));
 }
 
 /* Start a source of stored rows. */
@@ -91,6 +104,8 @@ stored_rows_start(const RowRequest *request)
 	int column = -1;
 
 	Assert(aview->materialized);
+	warn_if_stale(aview);
+	policies_check(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
@@ -107,7 +122,7 @@ stored_rows_start(const RowRequest *request)
 		const AViewColumn *c = &aview->columns[column];
 
 		if (c->role == ROLE_SENSITIVE)
-			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
+			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh, aview->settings);
 	}
 	if (rows->witness)
 		prepare_witness(rows);
@@ -262,12 +277,16 @@ publish_stored_sensitive(const StoredRows *rows, TupleTableSlot *slot, int colum
 	int level = consent_level(rows->view, &rows->layout, slot, column, dictionary->height);
 	int32 code;
 
-	if (*isnull)
-		return;
-	*isnull = !rows->view->columns[column].generalized && level > 0;
+	/* As in anonymizer.c: from level 1 on, NULL is published as the root. */
 	if (!rows->view->columns[column].generalized)
+	{
+		*isnull = *isnull || level > 0;
 		return;
-	code = dictionary_climb(dictionary, dictionary_code(dictionary, *value, false), 0, level);
+	}
+	if (*isnull && level == 0)
+		return;
+	code = dictionary_climb(dictionary, dictionary_code(dictionary, *value, *isnull), 0, level);
+	*isnull = false;
 	*value = dictionary->levels[level].values[code];
 }
 
@@ -282,8 +301,10 @@ publish_stored_row(const StoredRows *rows, TupleTableSlot *slot, Datum *values, 
 		int place = rows->layout.place[column];
 
 		values[column] = slot->tts_values[place];
-		nulls[column] = slot->tts_isnull[place] || !consent_given(rows->view, &rows->layout, slot, column);
-		if (rows->view->columns[column].role == ROLE_SENSITIVE)
+		nulls[column] = slot->tts_isnull[place];
+		if (!consent_given(rows->view, &rows->layout, slot, column))
+			nulls[column] = true;
+		else if (rows->view->columns[column].role == ROLE_SENSITIVE)
 			publish_stored_sensitive(rows, slot, column, &values[column], &nulls[column]);
 	}
 }

@@ -7,7 +7,6 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
-#include "aview/projection.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -24,7 +23,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_aview_columns);
 PG_FUNCTION_INFO_V1(kanon_aview_profile);
-PG_FUNCTION_INFO_V1(kanon_aview_selects);
 
 /* Return the definition of a view that the current role may read or owns; raise an error if it is neither. */
 static AView *
@@ -32,8 +30,8 @@ describe_load(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !kanon_owns_relation(view, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
+	if (!kanon_owns_relation(view, GetUserId()))
+		aview_check_select(view);
 	return aview_load(id);
 }
 
@@ -114,36 +112,9 @@ key_name(const AView *aview, int column)
 	return get_tle_by_resno(aview->rows->targetList, column + 1)->resname;
 }
 
-/* Set the columns of the one table that a profile's key consists of, and that table; return false if it does not. */
-static bool
-key_in_table(const AView *aview, const ProfileKey *key, Oid *table, Datum *names)
-{
-	ListCell *cell;
-
-	foreach (cell, key->view_columns)
-	{
-		Oid found = InvalidOid;
-		AttrNumber attnum = aview_base_column(aview, lfirst_int(cell), &found);
-		int place = foreach_current_index(cell);
-
-		if (attnum <= 0 || (place > 0 && found != *table))
-			return false;
-		*table = found;
-		names[place] = CStringGetTextDatum(get_attname(found, attnum, false));
-	}
-	return true;
-}
-
-/* Return names as an array. */
-static Datum
-name_array(Datum *names, int count)
-{
-	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
 /*
  * Return the profile of a view: aview_profile(view) -> (choices, k, purpose, recipient,
- * view_key, choices_key, base_table, base_key), or no row if it has none.
+ * view_key, choices_key), or no row if it has none.
  */
 Datum
 kanon_aview_profile(PG_FUNCTION_ARGS)
@@ -151,12 +122,10 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	AView *aview = describe_load(PG_GETARG_OID(0));
 	ProfileKey key;
-	Datum values[8];
-	bool nulls[8] = {false};
+	Datum values[6];
+	bool nulls[6] = {false};
 	Datum *view_names;
 	Datum *choice_names;
-	Datum *base_names;
-	Oid base = InvalidOid;
 	ListCell *cell;
 	int i = 0;
 
@@ -178,22 +147,8 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 		choice_names[i] = CStringGetTextDatum(get_attname(key.table, list_nth_int(key.choices, i), false));
 		i++;
 	}
-	values[4] = name_array(view_names, i);
-	values[5] = name_array(choice_names, i);
-	base_names = palloc(i * sizeof(Datum));
-	nulls[6] = nulls[7] = !key_in_table(aview, &key, &base, base_names);
-	values[6] = ObjectIdGetDatum(base);
-	values[7] = nulls[7] ? (Datum) 0 : name_array(base_names, i);
+	values[4] = PointerGetDatum(construct_array(view_names, i, TEXTOID, -1, false, TYPALIGN_INT));
+	values[5] = PointerGetDatum(construct_array(choice_names, i, TEXTOID, -1, false, TYPALIGN_INT));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
-}
-
-/* Return true if the source of a view leaves out rows of the table behind it: aview_selects(view). */
-Datum
-kanon_aview_selects(PG_FUNCTION_ARGS)
-{
-	const Query *rows = projection_inside(describe_load(PG_GETARG_OID(0))->rows);
-
-	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause ||
-				   rows->havingQual);
 }

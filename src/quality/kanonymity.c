@@ -15,13 +15,17 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "base/as_owner.h"
+#include "base/extension.h"
 #include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"
+#include "base/valuecodes.h"
+#include "hierarchy/dgh.h"
+#include "hierarchy/generalized.h"
 #include "quality/relation.h"
-#include "quality/valuecodes.h"
 
 PG_FUNCTION_INFO_V1(kanon_k_anonymity);
 PG_FUNCTION_INFO_V1(kanon_violations);
@@ -87,6 +91,7 @@ typedef struct Parts
 	int64 count;
 	int64 room;
 	bool ordered;	/* the sensitive values are numbers */
+	bool covering;	/* the sensitive values are generalized, and may cover each other */
 	int32 *ranks;	/* of the sensitive values, by code; only if ordered */
 	int64 all_rows; /* including suppressed ones */
 	int64 *totals;	/* rows per sensitive value */
@@ -243,6 +248,29 @@ parts_ordered_distance(const Parts *parts, const Part *class, int64 count, doubl
 	return present > 1 ? sum / (present - 1) : 0;
 }
 
+/* Return the sensitive value of a part, which is not NULL. */
+static Datum
+part_value(const Parts *parts, const Part *part)
+{
+	Assert(part->value > 0);
+	return interner_datum(parts->columns[parts->ncolumns - 1]->values, part->value - 1);
+}
+
+/* Return true if the value of a part covers that of another part of its class: it may be the same value. */
+static bool
+part_covers_another(const Parts *parts, const Part *part, const Part *class, int64 count)
+{
+	GenView view;
+
+	gen_view(part_value(parts, part), &view);
+	for (int64 i = 0; i < count && !gen_is_itself(&view); i++)
+	{
+		if (class[i].value != 0 && dgh_covers(NULL, part_value(parts, part), part_value(parts, &class[i])))
+			return true;
+	}
+	return false;
+}
+
 /* Add a class to the counts, given by its parts.  NULL adds no diversity, since it tells nothing. */
 static void
 measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *classes)
@@ -259,7 +287,7 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 		rows += class[i].rows;
 		if (class[i].value == 0)
 			continue;
-		values++;
+		values += !parts->covering || !part_covers_another(parts, &class[i], class, count);
 		known += class[i].rows;
 		logs += class[i].rows * log(class[i].rows);
 	}
@@ -281,7 +309,9 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 static void
 count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, ClassCounts *classes)
 {
-	Parts parts = {.ncolumns = list_length(relation->columns) + 1, .ordered = typekind_is_number(typekind(type))};
+	Parts parts = {.ncolumns = list_length(relation->columns) + 1,
+				   .ordered = typekind_is_number(typekind(type)),
+				   .covering = getBaseType(type) == kanon_generalized_type()};
 
 	read_parts(&parts, psprintf(PARTS_QUERY, relation->list, sensitive, relation->name, relation->suppressed));
 	arrange_parts(&parts);
@@ -331,15 +361,12 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 		sensitive = relation_column(relation, text_to_cstring(PG_GETARG_TEXT_PP(2)), &type);
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	relation_start(relation, &scope);
 	if (sensitive)
 		count_parts(relation, sensitive, type, &classes);
 	else
 		count_all_classes(relation, &classes);
-	SPI_finish();
-	as_owner_end(&scope);
+	relation_end(&scope);
 	progress_end();
 	PG_RETURN_DATUM(classes_row(fcinfo, &classes));
 }
@@ -385,13 +412,10 @@ kanon_violations(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
 	progress_phase(PHASE_CHECKING, 0);
-	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	relation_start(relation, &scope);
 	relation_visit(psprintf(VIOLATIONS_QUERY, relation->list, relation->name, PG_GETARG_INT32(2), relation->suppressed),
 				   violation_row, result);
-	SPI_finish();
-	as_owner_end(&scope);
+	relation_end(&scope);
 	progress_end();
 	return (Datum) 0;
 }

@@ -194,7 +194,7 @@ kanon_quality(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	aview = quality_load(PG_GETARG_OID(0));
 	/* The predicate calls operators of the owner's types. */
-	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, aview->owner, aview->settings);
 	if (!PG_ARGISNULL(1))
 		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	tally = measure_view(fcinfo, aview, answers);
@@ -216,6 +216,7 @@ enum TallyColumn
 	TALLY_RAW_ALONE,
 	TALLY_BOX,
 	TALLY_LOSS,
+	TALLY_DIVERSE,
 	TALLY_COLUMNS
 };
 
@@ -235,6 +236,21 @@ class_box(const Tally *tally, int class, Datum *values, bool *nulls)
 	}
 	return PointerGetDatum(construct_md_array(values, nulls, 1, dims, lower, kanon_generalized_type(), -1, false,
 											  TYPALIGN_INT));
+}
+
+/* Return how many different values of different people a class has, per sensitive column, as an array. */
+static Datum
+class_diversities(const Tally *tally, int class)
+{
+	Datum *counts = palloc(Max(tally->nsensitive, 1) * sizeof(Datum));
+	Datum result;
+
+	for (int i = 0; i < tally->nsensitive; i++)
+		counts[i] = Int64GetDatum(tally_diversity(tally, class, i));
+	result = PointerGetDatum(construct_array(counts, tally->nsensitive, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+											 TYPALIGN_DOUBLE));
+	pfree(counts);
+	return result;
 }
 
 /* Return a row of kanon.tally for each class of published rows. */
@@ -266,10 +282,12 @@ return_classes(ReturnSetInfo *result, const Tally *tally)
 			work[i] = Float8GetDatum(loss[i][tally_shown_codes(tally, class)[i]]);
 		values[TALLY_LOSS] = PointerGetDatum(construct_array(work, aview->nquasi, FLOAT8OID, sizeof(float8),
 															 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+		values[TALLY_DIVERSE] = class_diversities(tally, class);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(DatumGetPointer(values[TALLY_FATE]));
 		pfree(DatumGetPointer(values[TALLY_BOX]));
 		pfree(DatumGetPointer(values[TALLY_LOSS]));
+		pfree(DatumGetPointer(values[TALLY_DIVERSE]));
 		CHECK_FOR_INTERRUPTS();
 	}
 }

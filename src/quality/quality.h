@@ -14,7 +14,9 @@
 
 #include "aview/aview.h"
 #include "base/interner.h"
+#include "base/valuecodes.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 
 /* How a row is published. */
 typedef enum Fate
@@ -47,16 +49,17 @@ extern void pairs_read(AView *aview, const Bitmapset *columns, PairReceiver rece
 typedef struct ShownClass
 {
 	int64 rows;
-	int64 people;
-	int64 raw_classes; /* raw classes with their first row in it */
-	int64 raw_alone;   /* of these, classes of a single person */
-	double k;		   /* the sum of k over its rows */
+	int64 people;		/* at least 1; rows without an identifier add none */
+	Diversity *diverse; /* per sensitive column: the published values of its people */
+	int64 raw_classes;	/* raw classes with their first row in it */
+	int64 raw_alone;	/* of these, classes of a single person */
+	double k;			/* the sum of k over its rows */
 } ShownClass;
 
 /* Rows with equal raw quasi-identifiers. */
 typedef struct RawClass
 {
-	int32 person; /* of its first row */
+	int32 person; /* of its first row that has an identifier; -1 before that */
 	int32 shown;  /* the shown class of its first row; -1 before that is known */
 	bool crowd;	  /* it has more than one person */
 } RawClass;
@@ -73,7 +76,11 @@ typedef struct Tally
 	int64 **raw_rows;	/* rows per code of raw */
 	int *raw_room;		/* codes that raw_rows has space for */
 	Dictionary **shown; /* of published values of quasi-identifiers, else NULL */
-	Dictionary **ids;	/* of identifiers, else NULL */
+	ValueCodes **ids;	/* of identifiers, else NULL */
+
+	/* Per sensitive column, in order: how its published values are counted. */
+	int nsensitive;
+	struct TallySensitive *sensitive;
 
 	Interner *raw_index; /* of the codes of raw quasi-identifiers */
 	RawClass *raw_classes;
@@ -93,6 +100,8 @@ extern Tally *tally_create(const AView *aview);
 extern int tally_add(Tally *tally, const Pair *pair);
 /* Complete the classes, after the last row. */
 extern void tally_finish(Tally *tally);
+/* Return how many different values of different people a shown class has in a sensitive column. */
+extern int tally_diversity(const Tally *tally, int class, int index);
 /* Return the fate of the rows of a shown class. */
 extern Fate tally_fate(const Tally *tally, int class);
 /* Return the codes of a shown class's quasi-identifiers. */

@@ -10,12 +10,26 @@
 
 #include "quality/quality.h"
 
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "aview/aview.h"
+#include "aview/sameness.h"
 #include "base/extension.h"
 #include "base/interner.h"
+#include "base/valuecodes.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
+
+/* How the published values of a sensitive column are counted. */
+struct TallySensitive
+{
+	const AViewColumn *definition;
+	int column;
+	Dictionary *dictionary; /* of published values, if they are generalized; else NULL */
+	ValueCodes *equal;		/* of values, where codes of the dictionary do not tell which are equal; else NULL */
+	DiversityRule rule;
+};
 
 /* Create a dictionary for each column with one of two roles, of its published or of its raw values. */
 static Dictionary **
@@ -28,10 +42,54 @@ tally_dictionaries(const AView *aview, ColumnRole first, ColumnRole second, bool
 		AViewColumn *column = &aview->columns[i];
 
 		if (column->role == first || column->role == second)
-			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL)
-								  : dictionary_create(column->source_type, column->dgh);
+			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL, NULL)
+								  : dictionary_create(column->source_type, column->dgh, aview->settings);
 	}
 	return result;
+}
+
+/* Create codes for the values of each identifier. */
+static ValueCodes **
+tally_ids(const AView *aview)
+{
+	ValueCodes **result = palloc0(Max(aview->ncolumns, 1) * sizeof(ValueCodes *));
+
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		const AViewColumn *column = &aview->columns[i];
+
+		if (column->role == ROLE_ID)
+			result[i] = valuecodes_create_for_any(getBaseType(column->source_type), column->source_collation);
+	}
+	return result;
+}
+
+/* Set how the published values of sensitive columns are counted. */
+static void
+list_sensitive(Tally *tally)
+{
+	const AView *aview = tally->aview;
+
+	tally->sensitive = palloc0(Max(aview->ncolumns, 1) * sizeof(struct TallySensitive));
+	for (int i = 0; i < aview->ncolumns; i++)
+	{
+		struct TallySensitive *sensitive = &tally->sensitive[tally->nsensitive];
+
+		if (aview->columns[i].role != ROLE_SENSITIVE)
+			continue;
+		tally->nsensitive++;
+		sensitive->definition = &aview->columns[i];
+		sensitive->column = i;
+		sensitive->rule.context = CurrentMemoryContext;
+		sensitive->rule.people = !tally->count_rows;
+		sensitive->equal = sameness_create(&aview->columns[i]);
+		if (values_may_cover(&aview->columns[i]))
+			sensitive->rule.dictionary = sensitive->dictionary =
+				dictionary_create(kanon_generalized_type(), aview->columns[i].dgh, aview->settings);
+		else if (sensitive->equal == NULL)
+			sensitive->equal = valuecodes_create_for_any(getBaseType(aview->columns[i].source_type),
+														 aview->columns[i].source_collation);
+	}
 }
 
 /* Return the number of columns that are identifiers. */
@@ -58,7 +116,8 @@ tally_create(const AView *aview)
 	tally->raw_rows = palloc0(columns * sizeof(int64 *));
 	tally->raw_room = palloc0(columns * sizeof(int));
 	tally->shown = tally_dictionaries(aview, ROLE_QUASI, ROLE_QUASI, true);
-	tally->ids = tally_dictionaries(aview, ROLE_ID, ROLE_ID, false);
+	tally->ids = tally_ids(aview);
+	list_sensitive(tally);
 	tally->raw_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi);
 	tally->raw_classes = palloc(tally->raw_index->room * sizeof(RawClass));
 	tally->shown_index = interner_create_tuples(CurrentMemoryContext, aview->nquasi + 1);
@@ -92,8 +151,8 @@ tally_value(Tally *tally, int column, int32 code)
 }
 
 /*
- * Return the number of the person that a row is about: the row's own number if each row is
- * a person.  In that case numbers repeat after 2^31 rows, and two rows of one class are
+ * Return the number of the person that a row is about, or -1 if an identifier is missing: the
+ * row may be about anybody.  It is the row's own number if each row is a person.  In that case numbers repeat after 2^31 rows, and two rows of one class are
  * taken for one person only if they are exactly so many rows apart.
  */
 static int32
@@ -110,7 +169,11 @@ find_person(Tally *tally, const Pair *pair)
 		int raw = aview->ncolumns + i;
 
 		if (tally->ids[i])
-			tally->codes[count++] = dictionary_code(tally->ids[i], pair->values[raw], pair->nulls[raw]);
+		{
+			if (pair->nulls[raw])
+				return -1;
+			tally->codes[count++] = valuecodes_code(tally->ids[i], pair->values[raw], false);
+		}
 	}
 	return interner_code(tally->people, tally->codes, &found);
 }
@@ -138,7 +201,9 @@ find_raw_class(Tally *tally, const Pair *pair, int32 person)
 		tally->raw_classes = repalloc_huge(tally->raw_classes, index->room * sizeof(RawClass));
 	if (!found)
 		tally->raw_classes[number] = (RawClass){.person = person, .shown = -1};
-	else if (tally->raw_classes[number].person != person)
+	else if (tally->raw_classes[number].person < 0)
+		tally->raw_classes[number].person = person;
+	else if (person >= 0 && tally->raw_classes[number].person != person)
 		tally->raw_classes[number].crowd = true;
 	return number;
 }
@@ -164,8 +229,31 @@ find_shown_class(Tally *tally, const Pair *pair)
 	if (room != index->room)
 		tally->shown_classes = repalloc_huge(tally->shown_classes, index->room * sizeof(ShownClass));
 	if (!found)
-		tally->shown_classes[number] = (ShownClass){0};
+		tally->shown_classes[number] = (ShownClass){
+			.diverse = palloc0(Max(tally->nsensitive, 1) * sizeof(Diversity))};
 	return number;
+}
+
+/* Count the published sensitive values of a person's row for its shown class. */
+static void
+tally_diverse(Tally *tally, const Pair *pair, ShownClass *class, int32 person)
+{
+	for (int i = 0; i < tally->nsensitive; i++)
+	{
+		struct TallySensitive *sensitive = &tally->sensitive[i];
+		int32 value;
+
+		if (pair->nulls[sensitive->column])
+			continue;
+		if (sensitive->dictionary == NULL)
+			value = valuecodes_code(sensitive->equal, pair->values[sensitive->column], false);
+		else
+			value = dictionary_code(sensitive->dictionary, pair->values[sensitive->column], false);
+		/* Of a generalized value, the raw one says nothing; only labels can be compared. */
+		if (sensitive->dictionary && sensitive->equal)
+			sameness_learn(sensitive->definition, sensitive->equal, &sensitive->rule, value, 1, (Datum) 0);
+		diversity_add(&sensitive->rule, tally->raw_index->context, &class->diverse[i], value, person);
+	}
 }
 
 /* Count the sensitive values of a row. */
@@ -193,14 +281,16 @@ tally_add(Tally *tally, const Pair *pair)
 	int32 shown = find_shown_class(tally, pair);
 	int32 membership[2] = {shown, person};
 	ShownClass *class = &tally->shown_classes[shown];
-	bool known = false;
+	bool known = person < 0;
 
 	tally->nrows++;
 	class->rows++;
 	class->k += Max(pair->k, 1);
-	if (!tally->count_rows)
+	if (!tally->count_rows && person >= 0)
 		interner_code(tally->memberships, membership, &known);
 	class->people += !known;
+	if (person >= 0 && pair->fate != FATE_SUPPRESSED)
+		tally_diverse(tally, pair, class, person);
 	if (tally->raw_classes[raw].shown < 0)
 		tally->raw_classes[raw].shown = shown;
 	tally_sensitive(tally, pair);
@@ -222,10 +312,20 @@ tally_shown_codes(const Tally *tally, int class)
 	return interner_tuple(tally->shown_index, class) + 1;
 }
 
-/* Count the raw classes that each shown class is made of. */
+/* Return how many different values of different people a shown class has in a sensitive column. */
+int
+tally_diversity(const Tally *tally, int class, int index)
+{
+	Assert(index >= 0 && index < tally->nsensitive);
+	return diversity_count(&tally->sensitive[index].rule, &tally->shown_classes[class].diverse[index]);
+}
+
+/* Count the raw classes that each shown class is made of; and a person for each class that has rows of nobody only. */
 void
 tally_finish(Tally *tally)
 {
+	for (int i = 0; i < tally->shown_index->count; i++)
+		tally->shown_classes[i].people = Max(tally->shown_classes[i].people, 1);
 	for (int i = 0; i < tally->raw_index->count; i++)
 	{
 		ShownClass *class = &tally->shown_classes[tally->raw_classes[i].shown];

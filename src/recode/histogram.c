@@ -3,8 +3,8 @@
  *		Classes of equal rows.
  *
  * Memory grows with the number of classes and with k, never with rows: a class keeps no
- * more individuals than the largest k, and, where only l is asked for, no more than l + 1
- * sensitive values.
+ * more individuals than the largest k.  It keeps the number of rows per sensitive value
+ * where t is asked for; for l see ldiversity.c.
  */
 #include "base/kanon.h"
 
@@ -15,6 +15,7 @@
 
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/recode.h"
 
 /*
@@ -128,6 +129,8 @@ histogram_make_room(Histogram *histogram)
 		histogram->individuals = grow_array(histogram->individuals, capacity, sizeof(Bag));
 	if (histogram->sensitive)
 		histogram->sensitive = grow_array(histogram->sensitive, capacity, recoder->nsensitive * sizeof(Bag));
+	if (histogram->diverse)
+		histogram->diverse = grow_array(histogram->diverse, capacity, recoder->nsensitive * sizeof(Diversity));
 }
 
 /* Return an empty histogram in the current memory context; without counting, it only tells classes apart. */
@@ -149,8 +152,10 @@ histogram_create(Recoder *recoder, bool counting)
 			histogram->visible = palloc(sizeof(Bag));
 		if (!recoder->count_rows)
 			histogram->individuals = palloc(sizeof(Bag));
-		if (recoder->nsensitive > 0)
+		if (recoder->nsensitive > 0 && recoder->t > 0)
 			histogram->sensitive = palloc(sizeof(Bag));
+		if (recoder->nsensitive > 0 && recoder->l > 0)
+			histogram->diverse = palloc(sizeof(Diversity));
 	}
 	histogram_make_room(histogram);
 	return histogram;
@@ -200,6 +205,8 @@ histogram_class(Histogram *histogram, const int32 *codes)
 		memset(&histogram->individuals[class], 0, sizeof(Bag));
 	if (histogram->sensitive)
 		memset(&histogram->sensitive[(Size) class * nsensitive], 0, nsensitive * sizeof(Bag));
+	if (histogram->diverse)
+		memset(&histogram->diverse[(Size) class * nsensitive], 0, nsensitive * sizeof(Diversity));
 	return class;
 }
 
@@ -285,11 +292,18 @@ histogram_add(Histogram *histogram, const RecodeRow *row)
 		histogram->k[class] = Max(histogram->k[class], row->k);
 	if (histogram->visible)
 		bag_add(histogram->context, &histogram->visible[class], row->visible, 0, 0);
-	if (histogram->individuals)
+	if (histogram->individuals && row->identified)
 		bag_add(histogram->context, &histogram->individuals[class], row->individual, 0, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
-		bag_add(histogram->context, &histogram->sensitive[(Size) class * recoder->nsensitive + i],
-				row->sensitive[i], recoder->t > 0 ? row->rows : 0, recoder->t > 0 ? 0 : recoder->l + 1);
+	{
+		Size at = (Size) class * recoder->nsensitive + i;
+
+		if (histogram->sensitive)
+			bag_add(histogram->context, &histogram->sensitive[at], row->sensitive[i], row->rows, 0);
+		if (histogram->diverse && row->identified && row->values[i] != NO_VALUE)
+			diversity_add(&recoder->sensitive[i].diversity, histogram->context, &histogram->diverse[at],
+						  row->values[i], row->individual);
+	}
 	return class;
 }
 
@@ -308,8 +322,15 @@ histogram_take(Histogram *histogram, const Histogram *other, int class)
 	if (histogram->individuals)
 		bag_merge(&histogram->individuals[taken], &other->individuals[class], recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
-		bag_merge(&histogram->sensitive[(Size) taken * recoder->nsensitive + i],
-				  &other->sensitive[(Size) class * recoder->nsensitive + i], recoder->t > 0 ? 0 : recoder->l + 1);
+	{
+		Size to = (Size) taken * recoder->nsensitive + i;
+		Size from = (Size) class * recoder->nsensitive + i;
+
+		if (histogram->sensitive)
+			bag_merge(&histogram->sensitive[to], &other->sensitive[from], 0);
+		if (histogram->diverse)
+			diversity_merge(&recoder->sensitive[i].diversity, &histogram->diverse[to], &other->diverse[from]);
+	}
 	MemoryContextSwitchTo(old);
 }
 

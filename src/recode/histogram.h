@@ -36,7 +36,9 @@ typedef struct Histogram
 	int *k;			  /* the largest k that a row of the class asks for; NULL: the recoder's k holds for all */
 	Bag *visible;	  /* the sets of columns that the rows' owners let be seen; NULL: all columns are seen */
 	Bag *individuals; /* hashes of identifiers; NULL: each row is an individual of its own */
-	Bag *sensitive;	  /* nsensitive bags of codes per class; NULL: neither l nor t is asked for */
+	Bag *sensitive;	  /* nsensitive bags of codes per class; NULL: t is not asked for */
+
+	struct Diversity *diverse; /* values of people, nsensitive per class; NULL: l is not asked for */
 
 	const int32 *wanted; /* the codes that the lookup under way compares with */
 } Histogram;
@@ -49,7 +51,9 @@ typedef struct RecodeRow
 	int k;			   /* below 2: the row is in no group; below 0: it is not shown at all */
 	uint64 visible;	   /* a bit for each column that the row's owner lets be seen */
 	uint64 individual; /* a hash of the identifiers */
-	int32 *sensitive;  /* nsensitive codes */
+	bool identified;   /* no identifier is missing; otherwise the row may be about anybody, and adds no individual */
+	int32 *sensitive;  /* nsensitive codes, for t */
+	int32 *values;	   /* nsensitive values, for l; NO_VALUE: none */
 } RecodeRow;
 
 /* Return an empty histogram in the current memory context; without counting, it only tells classes apart. */

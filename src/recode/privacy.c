@@ -2,10 +2,12 @@
  * privacy.c
  *		The privacy predicate: k individuals, l-diversity, t-closeness.
  *
- * l-diversity asks for l distinct values in each sensitive column.  t-closeness asks that
- * the distribution of each sensitive column in a group differs by at most t from its
- * distribution in the whole input, measured by the earth mover's distance: the share of
- * rows that would have to change their value, times the distance of the values.
+ * l-diversity asks for l different values of l different people in each sensitive column
+ * (recode/ldiversity.h).  t-closeness asks that the distribution of each sensitive column in
+ * a group differs by at most t from its distribution in the whole input, measured by the
+ * earth mover's distance: the share of rows that would have to change their value, times
+ * the distance of the values.  Distributions are those of rows, not of people: rows are
+ * what is published, and NULL and values that print differently are told apart.
  */
 #include "base/kanon.h"
 
@@ -13,20 +15,16 @@
 
 #include <math.h>
 
-#include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/histogram.h"
 #include "recode/recode.h"
 #include "recode/valuetree.h"
 
-/* Return true if a bag has l distinct values; NULL says nothing and adds no diversity. */
+/* Return true if a group has l different values of l different people. */
 static bool
-is_diverse(const Bag *bag, int l)
+is_diverse(DiversityRule *rule, Diversity *diversity)
 {
-	int values = bag->size;
-
-	if (bag->size > 0 && bag->keys[0] == NULL_CODE)
-		values--;
-	return values >= l;
+	return diversity->size >= rule->l && diversity_count(rule, diversity) >= rule->l;
 }
 
 /* Return the share that each value has in a group, by code. */
@@ -108,22 +106,21 @@ is_close(const RecodeSensitive *sensitive, const Bag *bag, double t)
 	return distance <= t + 1e-9;
 }
 
-/*
- * Return true if rows may be published together: k is the largest k that a row of them
- * asks for, individuals the number of individuals among them, and sensitive has a bag per
- * sensitive column.
- */
+/* Return true if rows may be published together. */
 bool
-privacy_holds(const Recoder *recoder, int k, int64 individuals, const Bag *sensitive)
+privacy_holds(const Recoder *recoder, const GroupCounts *counts)
 {
-	if (individuals < k)
+	if (counts->individuals < counts->k)
 		return false;
-	Assert(recoder->nsensitive == 0 || sensitive != NULL);
+	Assert(recoder->nsensitive == 0 || recoder->l == 0 || counts->diverse != NULL);
+	Assert(recoder->nsensitive == 0 || recoder->t == 0 || counts->sensitive != NULL);
 	for (int i = 0; i < recoder->nsensitive; i++)
 	{
-		if (recoder->l > 0 && !is_diverse(&sensitive[i], recoder->l))
+		RecodeSensitive *sensitive = &recoder->sensitive[i];
+
+		if (recoder->l > 0 && !is_diverse(&sensitive->diversity, &counts->diverse[i]))
 			return false;
-		if (recoder->t > 0 && !is_close(&recoder->sensitive[i], &sensitive[i], recoder->t))
+		if (recoder->t > 0 && !is_close(sensitive, &counts->sensitive[i], recoder->t))
 			return false;
 	}
 	return true;

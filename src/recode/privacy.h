@@ -6,6 +6,7 @@
 #define KANON_PRIVACY_H
 
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/valuetree.h"
 
 struct Bag;
@@ -23,20 +24,26 @@ typedef enum Distance
 typedef struct RecodeSensitive
 {
 	Dictionary *dictionary;
-	Distance distance;
+	DiversityRule diversity; /* for l-diversity */
 
-	/* For t-closeness: the distribution over the whole input. */
+	/* For t-closeness: the distribution over the rows of the whole input. */
+	Distance distance;
 	double *share;	 /* by code */
 	int nshares;	 /* codes that have a share */
 	int32 *order;	 /* DISTANCE_ORDERED: the codes in the order of their values, nshares of them */
 	ValueTree *tree; /* DISTANCE_HIERARCHICAL */
 } RecodeSensitive;
 
-/*
- * Return true if rows may be published together: k is the largest k that a row of them
- * asks for, individuals the number of individuals among them, and sensitive has a bag of
- * codes for each of the recoder's sensitive columns.
- */
-extern bool privacy_holds(const struct Recoder *recoder, int k, int64 individuals, const struct Bag *sensitive);
+/* What the privacy predicate needs to know about rows that are to be published together. */
+typedef struct GroupCounts
+{
+	int k;					   /* the largest k that a row asks for */
+	int64 individuals;		   /* people; rows without an identifier add none */
+	struct Bag *sensitive;	   /* for t: the codes of rows, a bag for each of the recoder's sensitive columns */
+	struct Diversity *diverse; /* for l: values of people, for each of the recoder's sensitive columns */
+} GroupCounts;
+
+/* Return true if rows may be published together. */
+extern bool privacy_holds(const struct Recoder *recoder, const GroupCounts *counts);
 
 #endif

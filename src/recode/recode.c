@@ -19,6 +19,7 @@
 #include "recode/celltree.h"
 #include "recode/chain.h"
 #include "recode/dictionary.h"
+#include "recode/ldiversity.h"
 #include "recode/histogram.h"
 #include "recode/privacy.h"
 
@@ -27,12 +28,11 @@ typedef struct Group
 {
 	int32 *place; /* of the cell */
 	int64 rows;
-	int k;			  /* the largest k that a row asks for */
-	Bag *individuals; /* NULL: each row is an individual of its own */
-	Bag *sensitive;	  /* one per sensitive column, or NULL */
-	int first_class;  /* the head of a list that Climb.next_class links */
-	int last_class;	  /* its end */
-	bool changed;	  /* the group has grown since the predicate was last tested */
+	GroupCounts counts; /* but for the number of individuals */
+	Bag *individuals;	/* NULL: each row is an individual of its own */
+	int first_class;	/* the head of a list that Climb.next_class links */
+	int last_class;		/* its end */
+	bool changed;		/* the group has grown since the predicate was last tested */
 } Group;
 
 /* The state of recode(); its memory is freed in the end, but for the histogram's. */
@@ -149,6 +149,15 @@ recoder_forget_cells(Recoder *recoder, MemoryContext context)
 	recoder->cells = cellindex_create(context, 256, recoder);
 }
 
+/* Count each row as an individual of its own from now on. */
+void
+recoder_count_rows(Recoder *recoder)
+{
+	recoder->count_rows = true;
+	for (int i = 0; i < recoder->nsensitive; i++)
+		recoder->sensitive[i].diversity.people = false;
+}
+
 /* Return true if rows are published in groups: k = 0 and k = 1 form none. */
 bool
 recoder_groups(const Recoder *recoder)
@@ -220,12 +229,9 @@ recoder_cell(Recoder *recoder, int step, const int32 *place, bool suppressed)
 	return entry->cell;
 }
 
-/* Return how many sensitive values a group needs to tell apart, NULL included; 0: all of them. */
-static int
-sensitive_limit(const Recoder *recoder)
-{
-	return recoder->t > 0 ? 0 : recoder->l + 1;
-}
+/* The members of a class in an array of a histogram that has one for each sensitive column, or may be NULL. */
+#define first_of_class(histogram, array, class) \
+	((histogram)->array ? &(histogram)->array[(Size) (class) * (histogram)->recoder->nsensitive] : NULL)
 
 /* Make each class of the histogram a group, in its cell at the first step. */
 static void
@@ -248,9 +254,10 @@ start_groups(Climb *climb)
 		group->place = places + (Size) class * recoder->width;
 		recoder->nesting->locate(recoder, climb->step, codes, group->place);
 		group->rows = histogram->rows[class];
-		group->k = histogram->k ? histogram->k[class] : recoder->k;
 		group->individuals = histogram->individuals ? &histogram->individuals[class] : NULL;
-		group->sensitive = histogram->sensitive ? &histogram->sensitive[(Size) class * recoder->nsensitive] : NULL;
+		group->counts.k = histogram->k ? histogram->k[class] : recoder->k;
+		group->counts.sensitive = first_of_class(histogram, sensitive, class);
+		group->counts.diverse = first_of_class(histogram, diverse, class);
 		group->first_class = group->last_class = class;
 		group->changed = true;
 		climb->next_class[class] = -1;
@@ -280,9 +287,9 @@ check_groups(Climb *climb)
 	{
 		Group *group = climb->groups[i];
 		bool due = climb->recoder->nesting->due(climb->recoder, group->place) <= climb->step;
-		int64 individuals = group->individuals ? group->individuals->size : group->rows;
 
-		if (due && group->changed && privacy_holds(climb->recoder, group->k, individuals, group->sensitive))
+		group->counts.individuals = group->individuals ? group->individuals->size : group->rows;
+		if (due && group->changed && privacy_holds(climb->recoder, &group->counts))
 			publish_group(climb, group, false);
 		else
 			climb->groups[left++] = group;
@@ -302,11 +309,16 @@ merge_group(Climb *climb, Group *group, Group *other)
 	Assert((group->individuals == NULL) == (other->individuals == NULL));
 	Assert(climb->next_class[group->last_class] == -1);
 	group->rows += other->rows;
-	group->k = Max(group->k, other->k);
+	group->counts.k = Max(group->counts.k, other->counts.k);
 	if (group->individuals)
 		bag_merge(group->individuals, other->individuals, recoder->most_individuals);
 	for (int i = 0; i < recoder->nsensitive; i++)
-		bag_merge(&group->sensitive[i], &other->sensitive[i], sensitive_limit(recoder));
+	{
+		if (group->counts.sensitive)
+			bag_merge(&group->counts.sensitive[i], &other->counts.sensitive[i], 0);
+		if (group->counts.diverse)
+			diversity_merge(&recoder->sensitive[i].diversity, &group->counts.diverse[i], &other->counts.diverse[i]);
+	}
 	climb->next_class[group->last_class] = other->first_class;
 	group->last_class = other->last_class;
 	group->changed = true;
@@ -363,7 +375,7 @@ note_leaders(Climb *climb)
 
 		histogram->rows[group->first_class] = group->rows;
 		if (histogram->k)
-			histogram->k[group->first_class] = group->k;
+			histogram->k[group->first_class] = group->counts.k;
 		for (int class = group->first_class; class >= 0; class = climb->next_class[class])
 			histogram->leaders[class] = group->first_class;
 	}

@@ -109,6 +109,8 @@ typedef struct Cell
 extern void recoder_prepare(Recoder *recoder);
 /* Start a new, empty set of cells, which lives in a memory context; the cells made before belong to theirs. */
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
+/* Count each row as an individual of its own from now on; nothing has been counted yet. */
+extern void recoder_count_rows(Recoder *recoder);
 /* Return true if rows are published in groups: k = 0 and k = 1 form none. */
 extern bool recoder_groups(const Recoder *recoder);
 /* Return the cell of a place at a step, or the set of suppressed rows; the same object each time. */

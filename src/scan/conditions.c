@@ -34,6 +34,7 @@
 
 #include "anonymize/region.h"
 #include "aview/aview.h"
+#include "aview/refusal.h"
 #include "base/extension.h"
 #include "source/source.h"
 
@@ -207,6 +208,19 @@ sees_published_only(const AView *aview, int rti, Node *clause)
 			return false;
 	}
 	return true;
+}
+
+bool
+conditions_see_hidden(const AView *aview, int rti, List *clauses)
+{
+	return clauses != NIL && !sees_published_only(aview, rti, (Node *) clauses);
+}
+
+/* Return true if conditions on values that some rows hide may go to the source for the current user. */
+static bool
+reader_is_trusted(const AView *aview)
+{
+	return aview->preselects_hidden || aview_source_readable(aview);
 }
 
 /* Return true if an expression has a Var of the view. */
@@ -410,22 +424,30 @@ is_immutable_there(const AView *aview, int rti, Node *clause)
 }
 
 /*
- * Return true if a condition may be handed to the source: it selects there exactly
- * the rows that it would select among published rows, or more.  Unless the analyst is
- * trusted, it may see there no value that is not published.
+ * Return the reason why a condition may not be handed to the source, or NULL if it may: it
+ * selects there exactly the rows that it would select among published rows, or more.  Unless
+ * the analyst is trusted, it may see there no value that is not published.
  */
-static bool
-may_ask_source(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
+static const char *
+objection_to_asking(const AView *aview, int rti, Roles roles, Node *clause, bool trusted)
 {
-	if (roles.whole_row || roles.generalized || roles.quasi || contain_volatile_functions(clause) ||
-		contain_subplans(clause))
-		return false;
-	if (not_plain_walker(clause, &rti) || (roles.id && hides_all_ids(aview)))
-		return false;
+	if (roles.whole_row || roles.generalized || roles.quasi)
+		return "a condition is about generalized values";
+	if (contain_volatile_functions(clause) || contain_subplans(clause))
+		return "a condition is volatile, or has a subquery";
+	if (not_plain_walker(clause, &rti))
+		return "a condition has an expression of a kind that is not handed on";
+	if (roles.id && hides_all_ids(aview))
+		return "no row publishes its identifiers";
 	if (!trusted && !sees_published_only(aview, rti, clause))
-		return false;
-	return fails_where_hidden(aview, rti, clause, &roles) && is_discreet(rti, clause) &&
-		   !unknown_collation_walker(clause, NULL) && is_immutable_there(aview, rti, clause);
+		return "a condition would see values that are not published";
+	if (!fails_where_hidden(aview, rti, clause, &roles))
+		return "a condition may hold for a row that hides the column";
+	if (!is_discreet(rti, clause) || unknown_collation_walker(clause, NULL))
+		return "a condition may reveal the values that it is evaluated on";
+	if (!is_immutable_there(aview, rti, clause))
+		return "the result of a condition depends on the session";
+	return NULL;
 }
 
 /* Find a parameter that the running plan sets. */
@@ -574,6 +596,9 @@ conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 	List *columns = NIL;
 	ListCell *cell;
 
+	/* With a profile there may be stored groups that are not shown for the purpose. */
+	if (aview->profile && !reader_is_trusted(aview))
+		return NIL;
 	foreach (cell, clauses)
 	{
 		int column;
@@ -591,7 +616,7 @@ void
 conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions)
 {
 	List *others = NIL;
-	bool trusted = aview->preselects_hidden || aview_source_readable(aview);
+	bool trusted = reader_is_trusted(aview);
 	ListCell *cell;
 
 	memset(conditions, 0, sizeof(Conditions));
@@ -599,7 +624,8 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 	{
 		Node *clause = lfirst(cell);
 		Roles roles = conditions_roles(aview, rti, clause);
-		bool pre = may_ask_source(aview, rti, roles, clause, trusted);
+		const char *objection = objection_to_asking(aview, rti, roles, clause, trusted);
+		bool pre = objection == NULL;
 		int column;
 
 		if (roles.id && hides_all_ids(aview) && fails_without_role(aview, rti, clause, ROLE_ID))
@@ -607,11 +633,15 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		if (is_witness_condition(aview, rti, roles, clause) && !list_member(derived, clause))
 		{
 			conditions->witness = lappend(conditions->witness, clause);
-			conditions->region = list_concat(conditions->region, witness_region(aview, rti, clause));
+			/* Suppressed rows hide their quasi-identifiers. */
+			if (trusted)
+				conditions->region = list_concat(conditions->region, witness_region(aview, rti, clause));
 			continue;
 		}
 		if (pre)
 			conditions->pre = lappend(conditions->pre, clause);
+		else
+			aview_refuse(aview, "pre-filter", objection);
 		/*
 		 * Which rows hide a column is known only once they are published, so the condition
 		 * is checked again there.  It is checked first: a function that saw the row earlier
@@ -674,7 +704,7 @@ source_mutator(Node *node, void *context)
 		return NULL;
 	if (IsA(node, Var) && (int) ((Var *) node)->varno == terms->rti)
 	{
-		/* may_ask_source() refuses whole rows. */
+		/* objection_to_asking() refuses whole rows. */
 		Assert(((Var *) node)->varattno > 0 && ((Var *) node)->varattno <= terms->aview->ncolumns);
 		return (Node *) source_column(terms->aview, ((Var *) node)->varattno - 1);
 	}

@@ -99,9 +99,9 @@ typedef struct ViewPaths
 	RelOptInfo *rel;
 	Index rti;
 	AView *aview;
-	Plan *source;  /* the plan for reading the whole source */
-	bool stable;   /* true if reading the source twice gives the same rows */
-	bool selected; /* true if a second reading may be of selected rows only */
+	Plan *source;				  /* the plan for reading the whole source */
+	bool stable;				  /* true if reading the source twice gives the same rows */
+	const char *against_selected; /* why a second reading may not be of selected rows only; NULL: it may */
 } ViewPaths;
 
 /* The conditions that a path is for, and the rows that they select. */
@@ -247,7 +247,7 @@ add_anonymize_first(ViewPaths *paths, const Asking *asking, bool selects)
 static bool
 is_hopeless(const ViewPaths *paths)
 {
-	return kanon_plan == CHOOSE_AUTO && paths->selected && aview_groups(paths->aview) &&
+	return kanon_plan == CHOOSE_AUTO && paths->against_selected == NULL && aview_groups(paths->aview) &&
 		   cost_of_planning() + cost_of_starting() > cost_of_counting(paths->aview, paths->source);
 }
 
@@ -407,7 +407,9 @@ add_plans(ViewPaths *paths, const Asking *asking)
 		return;
 	}
 	add_select_first(paths, asking);
-	if (paths->selected && asking->selected)
+	if (asking->selected && paths->against_selected)
+		aview_refuse(paths->aview, "second reading of selected rows only", paths->against_selected);
+	else if (asking->selected)
 		add_anonymize_first(paths, asking, true);
 	/* For each row of another relation all of them would be read again. */
 	if (asking->param_info == NULL)
@@ -478,6 +480,21 @@ hide_estimates(ViewPaths *paths)
 	}
 }
 
+/* Return the reason why a second reading of the source may not be of selected rows only, or NULL if it may. */
+static const char *
+objection_to_second_reading(const AView *aview, Stability stability)
+{
+	if (stability == SOURCE_UNSTABLE)
+		return "the source may give other rows when it is read again";
+	if (stability == SOURCE_STABLE_ELSEWHERE)
+		return "all rows of other servers are compared with their counts";
+	if (aview->profile)
+		return "rows are kept together with the choices of their data owners";
+	if (aview->block_size > 0)
+		return "the view has a block size";
+	return NULL;
+}
+
 /* Replace the paths of a relation by the paths of an A-view. */
 void
 aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
@@ -491,8 +508,7 @@ aview_add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, AView *aview)
 	root->glob->relationOids = list_concat(root->glob->relationOids, source->relationOids);
 	paths.source = source->planTree;
 	paths.stable = stability != SOURCE_UNSTABLE;
-	/* A source that is kept is kept as a whole; rows of other servers are all compared with the counts. */
-	paths.selected = stability == SOURCE_STABLE && !paths.aview->profile && paths.aview->block_size == 0;
+	paths.against_selected = objection_to_second_reading(paths.aview, stability);
 	add_paths(&paths);
 	hide_estimates(&paths);
 }

@@ -102,37 +102,44 @@ check_columns(RangeTblEntry *rte, const AView *aview)
 				 errmsg("the anonymization view has %d columns, but %d were asked for", aview->ncolumns, column)));
 }
 
+/* Return the reason why a call of kanon.scan stays a call of the function, or NULL if the node may replace it. */
+static const char *
+objection_to_scan(const RelOptInfo *rel, const RangeTblEntry *rte, FuncExpr *call)
+{
+	if (rte->funcordinality)
+		return "its rows are numbered";
+	/* Nothing locks the definition of an untied call before a cached plan is used. */
+	if (!aview_call_is_tied(call))
+		return "the call was not reached through its view";
+	if (kanon_plan == CHOOSE_FUNCTION)
+		return "kanon.plan asks for it";
+	if (!bms_is_empty(rel->lateral_relids))
+		return "the relation refers to others laterally";
+	Assert(aview_id_of_call(call) > 0);
+	return NULL;
+}
+
 /* Replace the paths of a function relation that is a tied call of kanon.scan: the set_rel_pathlist hook. */
 static void
 add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	FuncExpr *call;
 	AView *aview;
-	int32 id;
+	const char *objection;
 
 	if (next_pathlist_hook)
 		next_pathlist_hook(root, rel, rti, rte);
-	call = rte->rtekind == RTE_FUNCTION && !rte->funcordinality ? aview_scan_call(rte->functions) : NULL;
-	if (call)
-		aview_refuse_locking(root, call);
+	call = rte->rtekind == RTE_FUNCTION ? aview_scan_call(rte->functions) : NULL;
 	if (call == NULL)
 		return;
-	/* Nothing locks the definition of an untied call before a cached plan is used. */
-	if (!aview_call_is_tied(call))
+	aview_refuse_locking(root, call);
+	objection = objection_to_scan(rel, rte, call);
+	if (objection)
 	{
-		elog(DEBUG2, "kanon: scan stays a function: the call was not reached through its view");
+		elog(DEBUG2, "kanon: scan stays a function: %s", objection);
 		return;
 	}
-	if (kanon_plan == CHOOSE_FUNCTION || !bms_is_empty(rel->lateral_relids))
-	{
-		elog(DEBUG2, "kanon: scan stays a function: %s",
-			 kanon_plan == CHOOSE_FUNCTION ? "kanon.plan asks for it" : "the relation refers to others laterally");
-		return;
-	}
-	id = aview_id_of_call(call);
-	if (id == 0)
-		return;
-	aview = aview_load(id);
+	aview = aview_load(aview_id_of_call(call));
 	check_columns(rte, aview);
 	/* A changed definition or hierarchy makes this plan stale. */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids, aview->view);

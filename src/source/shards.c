@@ -363,7 +363,25 @@ note_row(void *arg, TupleTableSlot *slot)
 	return false;
 }
 
-/* Return the query for individuals with several rows. */
+/* Return the condition that an identifier of a query's groups is missing. */
+static List *
+missing_ids(const Query *query, int nids)
+{
+	List *tests = NIL;
+
+	for (int i = 0; i < nids; i++)
+	{
+		NullTest *test = makeNode(NullTest);
+
+		test->arg = copyObject(list_nth_node(TargetEntry, query->targetList, i)->expr);
+		test->nulltesttype = IS_NULL;
+		test->location = -1;
+		tests = lappend(tests, test);
+	}
+	return tests;
+}
+
+/* Return the query for individuals with several rows, and for rows without an individual. */
 static Query *
 repeated_ids(const AView *aview, List *leaves, List *ids)
 {
@@ -375,16 +393,18 @@ repeated_ids(const AView *aview, List *leaves, List *ids)
 		Query *query = group_and_count(source_of_leaf(aview, lfirst_oid(cell)), ids);
 		Const *one = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
 
-		query->havingQual = (Node *)
+		Expr *several =
 			make_opclause(OpernameGetOprid(list_make2(makeString("pg_catalog"), makeString(">")), INT8OID, INT8OID),
 						  BOOLOID, false, (Expr *) count_rows(), (Expr *) one, InvalidOid, InvalidOid);
-		set_opfuncid((OpExpr *) query->havingQual);
+
+		set_opfuncid((OpExpr *) several);
+		query->havingQual = (Node *) make_orclause(lcons(several, missing_ids(query, list_length(ids))));
 		queries = lappend(queries, query);
 	}
 	return union_all(queries);
 }
 
-/* Ask the shards whether each individual has one row. */
+/* Ask the shards whether each row is about an individual of its own. */
 bool
 shards_ids_are_unique(const AView *aview, Snapshot snapshot)
 {

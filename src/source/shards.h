@@ -25,7 +25,7 @@ extern bool shards_exist(const AView *aview);
  */
 extern Query *shards_groups(const AView *aview, List *columns);
 
-/* Return true if no two rows are about the same individual; the shards are asked. */
+/* Return true if no row lacks an identifier, and no two are about the same individual; the shards are asked. */
 extern bool shards_ids_are_unique(const AView *aview, Snapshot snapshot);
 
 #endif

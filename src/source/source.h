@@ -64,7 +64,10 @@ extern SourceRun *source_start(const AView *aview, PlannedStmt *plan, ParamListI
 extern bool source_tells_order(const SourceRun *run);
 /* Hand such rows out in random order; to be called before the first row, where rows are published one by one. */
 extern void source_hide_order(SourceRun *run);
-/* Hand all rows to a receiver; parallel workers may help. */
+/*
+ * Hand all rows to a receiver; parallel workers may help.  It is called with the settings of the view, so that it
+ * must not evaluate conditions of the query.
+ */
 extern void source_pump(SourceRun *run, SourceReceiver receiver, void *arg);
 /* Set the next row, valid until the next call; return false after the last. */
 extern bool source_next(SourceRun *run, TupleTableSlot **slot);
@@ -78,6 +81,12 @@ extern TupleTableSlot *source_fetched(SourceRun *run, int row);
 extern TupleDesc source_desc(const SourceRun *run);
 /* End the run, also before its last row, and free it. */
 extern void source_end(SourceRun *run);
+
+/*
+ * Raise an error unless the view's owner may still read the source, for functions that show what was stored of it.
+ * The caller has the owner's rights.
+ */
+extern void source_check_rights(const AView *aview);
 
 /* A query that is run again and again with other values of its parameters, one run after the other. */
 typedef struct SourcePlan SourcePlan;

@@ -8,6 +8,8 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "utils/snapmgr.h"
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
@@ -95,7 +97,7 @@ run_in_scope(SourceRun *run, uint64 count, bool once)
 
 	if (OidIsValid(run->reader))
 	{
-		as_owner_start(&scope, run->reader, SECURITY_RESTRICTED_OPERATION);
+		as_reader_start(&scope, run->reader, run->aview->settings);
 		citus_hush();
 	}
 	kanon_executor_run(run->desc, count, once);
@@ -326,4 +328,24 @@ source_end(SourceRun *run)
 	FreeQueryDesc(run->desc);
 	MemoryContextDelete(run->batch);
 	pfree(run);
+}
+
+/*
+ * Raise an error unless the view's owner may still read the source: run a query that mentions it,
+ * so that hooks of the executor see the check as that of a query.  Planning it evaluates row
+ * policies, which are code of others.
+ */
+void
+source_check_rights(const AView *aview)
+{
+	Query *query = makeNode(Query);
+	AsOwner scope;
+
+	query->commandType = CMD_SELECT;
+	query->canSetTag = true;
+	query->jointree = makeFromExpr(NIL, NULL);
+	source_mention(aview, query);
+	as_owner_start(&scope, aview->owner, aview->settings);
+	source_end(source_start(aview, source_plan(aview, query, false, NULL), NULL, GetActiveSnapshot()));
+	as_owner_end(&scope);
 }

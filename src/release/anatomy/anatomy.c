@@ -17,6 +17,7 @@
 #include "hierarchy/dgh.h"
 #include "release/anatomy/taxonomy.h"
 #include "release/common/arguments.h"
+#include "release/common/equal_words.h"
 #include "release/common/input.h"
 #include "release/common/noise.h"
 
@@ -75,15 +76,18 @@ report_no_grouping(int l, const char *value, int64 rows, int64 nrows)
 static void
 check_words(const Microdata *data, int l)
 {
+	int64 *counts = palloc0(Max(data->nequal, 1) * sizeof(int64));
 	int heaviest = 0;
 
+	for (int i = 0; i < data->nwords; i++)
+		counts[data->equal[i]] += data->counts[i];
 	for (int i = 1; i < data->nwords; i++)
 	{
-		if (data->counts[i] > data->counts[heaviest])
+		if (counts[data->equal[i]] > counts[data->equal[heaviest]])
 			heaviest = i;
 	}
-	if (data->nwords > 0 && data->counts[heaviest] > data->nrows / l)
-		report_no_grouping(l, data->words[heaviest], data->counts[heaviest], data->nrows);
+	if (data->nwords > 0 && counts[data->equal[heaviest]] > data->nrows / l)
+		report_no_grouping(l, data->words[heaviest], counts[data->equal[heaviest]], data->nrows);
 }
 
 /* Return the detail why an n is too large: the hierarchy ends, or one of its nodes has too many rows. */
@@ -202,17 +206,15 @@ kanon_anatomy(PG_FUNCTION_ARGS)
 	char *sensitive = argument_text(fcinfo, 2, "sensitive");
 	int l = anatomy_int_arg(fcinfo, 3, "l", 2);
 	Anatomy anatomy = {0};
-	int32 *keys;
 
 	anatomy_start(fcinfo, &anatomy, 4);
 	anatomy.data = microdata_read(query, id, sensitive);
 	check_words(anatomy.data, l);
+	release_refuse_covering(anatomy.data->source, &anatomy.data->source->columns[0],
+							&anatomy.data->source->columns[1]);
 
 	progress_phase(PHASE_GROUPING, anatomy.data->nrows);
-	keys = palloc_extended(Max(anatomy.data->nwords, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
-	for (int i = 0; i < anatomy.data->nwords; i++)
-		keys[i] = i;
-	anatomy.group = bucket_groups(anatomy.data, keys, anatomy.data->nwords, l, &anatomy.noise);
+	anatomy.group = bucket_groups(anatomy.data, anatomy.data->equal, anatomy.data->nequal, l, &anatomy.noise);
 	anatomy_return_groups(fcinfo, &anatomy);
 	anatomy_end(&anatomy);
 	return (Datum) 0;
@@ -267,6 +269,7 @@ kanon_n_dependency(PG_FUNCTION_ARGS)
 	anatomy_start(fcinfo, &anatomy, 6);
 	data = anatomy.data = microdata_read(query, id, sensitive);
 	taxonomy = taxonomy_build(dgh_get(dgh_name), data->words, data->counts, data->nwords);
+	release_refuse_equal_words(sensitive, data->words, data->nwords, data->equal, taxonomy->node_of_word);
 	n = check_n(taxonomy, l, n);
 
 	progress_phase(PHASE_GROUPING, data->nrows);

@@ -23,6 +23,8 @@ typedef struct Microdata
 	const char **words; /* in the order of their bytes */
 	int64 *counts;		/* rows per word */
 	int nwords;
+	int32 *equal; /* per word: a number that all equal words have */
+	int nequal;	  /* different words */
 } Microdata;
 
 /* microdata.c */

@@ -2,8 +2,8 @@
  * microdata.c
  *		Reading rows with their sensitive values.
  *
- * A sensitive value is the text of its column; values with the same text are the same
- * value.
+ * A sensitive value is published as the text of its column.  Values with the same text
+ * are the same value, and so are values that the column calls equal.
  */
 #include "base/kanon.h"
 
@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "release/common/equal_words.h"
 #include "release/common/input.h"
 
 /* A row to sort by the hash of its identifier. */
@@ -97,6 +98,9 @@ take_words(Microdata *data, const ReleaseColumn *column)
 	}
 }
 
+/* The name of the sensitive column as values; it is in no message. */
+#define VALUE_COLUMN "kanon value"
+
 /* Read the rows of a query. */
 Microdata *
 microdata_read(const char *query, const char *id, const char *sensitive)
@@ -110,9 +114,11 @@ microdata_read(const char *query, const char *id, const char *sensitive)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" cannot be both identifier and sensitive", id)));
 	(void) release_add_column(source, sensitive, NULL, false);
+	release_add_column(source, VALUE_COLUMN, NULL, false)->as_values = true;
 	release_read(source,
-				 psprintf("SELECT source.%s, source.%s::pg_catalog.text AS %s FROM %s AS source",
-						  quote_identifier(id), quote_identifier(sensitive),
+				 psprintf("SELECT source.%s, source.%s::pg_catalog.text AS %s, source.%s AS \"" VALUE_COLUMN
+						  "\" FROM %s AS source",
+						  quote_identifier(id), quote_identifier(sensitive), quote_identifier(sensitive),
 						  quote_identifier(sensitive), release_from_item(query)),
 				 id);
 
@@ -122,7 +128,7 @@ microdata_read(const char *query, const char *id, const char *sensitive)
 	data->nrows = source->nrows;
 	data->ids = source->ids;
 	take_words(data, &source->columns[0]);
-	pfree(source->columns[0].values);
+	data->equal = release_equal_words(source, &source->columns[0], &source->columns[1], &data->nequal);
 	MemoryContextSwitchTo(old);
 	data->order = microdata_order(source);
 	return data;

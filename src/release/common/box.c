@@ -88,6 +88,7 @@ release_box(const ReleaseColumn *column, double lo, double hi)
 			return gen_whole_interval(GEN_DATE, GEN_POINT, (int64) lo, (int64) hi);
 		case COLUMN_WORD:
 		case COLUMN_TEXT:
+		case COLUMN_VALUE:
 			break;
 	}
 	if (lo == hi && !(column->dgh && column->dgh->tree))

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -25,7 +26,9 @@
 #include "base/interner.h"
 #include "base/progress.h"
 #include "base/typekind.h"
+#include "base/valuecodes.h"
 #include "hierarchy/dgh.h"
+#include "release/common/equal_words.h"
 #include "release/common/places.h"
 
 #define FETCH_ROWS 10000
@@ -35,11 +38,12 @@
 typedef struct Reader
 {
 	ReleaseSource *source;
-	int capacity;	  /* rows that the arrays have room for */
-	Interner *ids;	  /* of both queries, in the order of arrival */
-	Interner **words; /* per column; NULL if its values are not words */
-	char *arena;	  /* space for texts, in the source's context */
-	Size arena_left;  /* bytes */
+	int capacity;		 /* rows that the arrays have room for */
+	Interner *ids;		 /* of both queries, in the order of arrival */
+	Interner **words;	 /* per column; NULL if its values are not words */
+	ValueCodes **values; /* per column; NULL unless it is a COLUMN_VALUE */
+	char *arena;		 /* space for texts, in the source's context */
+	Size arena_left;	 /* bytes */
 
 	/* The present query. */
 	bool further;	   /* it is the second one */
@@ -47,6 +51,8 @@ typedef struct Reader
 	int ncolumns;	   /* columns that it gives, beside the identifier */
 	Oid *types;		   /* base types of these columns */
 	FmgrInfo *outputs; /* output functions of the identifier and of these columns */
+	ValueCodes *equal; /* of identifiers, where equal ones may print differently; else NULL */
+	int32 first_equal; /* the row of the first identifier there */
 } Reader;
 
 /* Return the end of the comment that starts here, or NULL if none does. */
@@ -196,6 +202,8 @@ column_kind(const ReleaseColumn *column, Oid type)
 
 	if (column->as_text)
 		return COLUMN_TEXT;
+	if (column->as_values)
+		return COLUMN_VALUE;
 	switch (column->as_words || tree ? TYPEKIND_OTHER : typekind(type))
 	{
 		case TYPEKIND_INTEGER:
@@ -269,6 +277,7 @@ find_columns(ReleaseSource *source, TupleDesc desc)
 		int attribute = find_attribute(desc, column->name, role, false);
 
 		column->type = TupleDescAttr(desc, attribute)->atttypid;
+		column->collation = TupleDescAttr(desc, attribute)->attcollation;
 		if (column->dgh_name)
 		{
 			column->dgh = dgh_get(column->dgh_name);
@@ -405,6 +414,8 @@ read_value(Reader *reader, int index, Datum value, bool isnull)
 	else if (column->kind == COLUMN_WORD)
 		column->values[source->nrows] = intern_word(reader->words[index],
 													OutputFunctionCall(&reader->outputs[index + 1], value), &found);
+	else if (column->kind == COLUMN_VALUE)
+		column->values[source->nrows] = valuecodes_code(reader->values[index], value, false) - 1;
 	else
 	{
 		column->values[source->nrows] = release_number(column, value, reader->types[index]);
@@ -418,6 +429,21 @@ read_value(Reader *reader, int index, Datum value, bool isnull)
 }
 
 /*
+ * Find an identifier, which prints like no other one, among those before it; set the code of
+ * an equal one.
+ */
+static void
+find_equal_id(Reader *reader, Datum value, int32 *code, bool *found)
+{
+	int known = valuecodes_count(reader->equal);
+	int32 number = valuecodes_code(reader->equal, value, false);
+
+	*found = number < known;
+	if (*found)
+		*code = reader->first_equal + number - 1;
+}
+
+/*
  * Read the present row's identifier; return false if it is the identifier of one of the
  * first query's rows.
  */
@@ -425,6 +451,7 @@ static bool
 read_id(Reader *reader, Datum value, bool isnull, const char *id)
 {
 	ReleaseSource *source = reader->source;
+	const char *text;
 	int32 code;
 	bool found;
 	bool again;
@@ -433,18 +460,22 @@ read_id(Reader *reader, Datum value, bool isnull, const char *id)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the identifier \"%s\" is null in a row of the %s", id, source_name(reader->further))));
-	code = intern_word(reader->ids, OutputFunctionCall(&reader->outputs[0], value), &found);
+	text = OutputFunctionCall(&reader->outputs[0], value);
+	code = intern_word(reader->ids, text, &found);
+	if (reader->equal && !found)
+		find_equal_id(reader, value, &code, &found);
 	Assert(!reader->further || reader->met != NULL);
 	again = reader->further && found && code < source->nown && !reader->met[code];
 	if (found && !again)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("the identifier \"%s\" is not unique in the %s", id, source_name(reader->further)),
-				 errdetail("The value \"%s\" occurs more than once.", interner_text(reader->ids, code))));
+				 errdetail("The value \"%s\" occurs more than once.", text)));
 	if (again)
 		reader->met[code] = true;
 	else
 		source->ids[source->nrows] = interner_text(reader->ids, code);
+	Assert(again || strcmp(text, source->ids[source->nrows]) == 0);
 	return !again;
 }
 
@@ -485,6 +516,7 @@ make_columns(Reader *reader)
 	reader->capacity = FETCH_ROWS;
 	reader->ids = create_words(reader);
 	reader->words = palloc0(source->ncolumns * sizeof(Interner *));
+	reader->values = palloc0(source->ncolumns * sizeof(ValueCodes *));
 	source->ids = MemoryContextAlloc(source->context, reader->capacity * sizeof(char *));
 	for (int i = 0; i < source->ncolumns; i++)
 	{
@@ -496,7 +528,37 @@ make_columns(Reader *reader)
 			column->values = MemoryContextAlloc(source->context, reader->capacity * sizeof(double));
 		if (column->kind == COLUMN_WORD)
 			reader->words[i] = create_words(reader);
+		if (column->kind == COLUMN_VALUE)
+			reader->values[i] = valuecodes_create_for_any(column->type, column->collation);
 	}
+}
+
+/* Return true if equal values of a type always print alike. */
+static bool
+prints_equal_alike(Oid type, Oid collation)
+{
+	switch (typekind_of_base(type))
+	{
+		case TYPEKIND_TEXT:
+		case TYPEKIND_PADDED:
+			return !OidIsValid(collation) || get_collation_isdeterministic(collation);
+		case TYPEKIND_NUMERIC:
+		case TYPEKIND_FLOAT:
+		case TYPEKIND_OTHER:
+			return type == UUIDOID;
+		default:
+			return true;
+	}
+}
+
+/* Prepare to tell equal identifiers; those of both queries are told if they are of one type. */
+static void
+prepare_equal_ids(Reader *reader, Oid type, Oid collation)
+{
+	if (reader->equal && reader->equal->type == type && reader->equal->collation == collation)
+		return;
+	reader->equal = prints_equal_alike(type, collation) ? NULL : valuecodes_create_for_any(type, collation);
+	reader->first_equal = reader->source->nrows;
 }
 
 /* Look up the base types and output functions of the present query. */
@@ -516,6 +578,7 @@ learn_types(Reader *reader, TupleDesc desc)
 		if (i > 0)
 			reader->types[i - 1] = getBaseType(type);
 	}
+	prepare_equal_ids(reader, getBaseType(TupleDescAttr(desc, 0)->atttypid), TupleDescAttr(desc, 0)->attcollation);
 }
 
 /* Read all rows of a cursor. */
@@ -579,6 +642,8 @@ release_read_joined(ReleaseSource *source, const char *query, const char *furthe
 	{
 		if (reader.words[i])
 			release_place_words(source, &source->columns[i], reader.words[i]);
+		if (reader.values[i])
+			release_find_covering(source, &source->columns[i], reader.values[i]);
 	}
 	SPI_finish();
 }

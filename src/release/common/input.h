@@ -21,7 +21,8 @@ typedef enum ColumnKind
 	COLUMN_NUMBER, /* numbers as they are */
 	COLUMN_DATE,   /* days since 2000-01-01 */
 	COLUMN_WORD,   /* places of words: leaves of a tree, or distinct values in order */
-	COLUMN_TEXT	   /* texts, not on a line */
+	COLUMN_TEXT,   /* texts, not on a line */
+	COLUMN_VALUE   /* numbers that are equal where the type calls the values equal; not on a line */
 } ColumnKind;
 
 /* A column of a source. */
@@ -31,16 +32,19 @@ typedef struct ReleaseColumn
 	char *dgh_name; /* its hierarchy as given; NULL if there is none */
 	bool as_text;	/* requested as COLUMN_TEXT */
 	bool as_words;	/* requested as COLUMN_WORD, even if it has numbers; set before reading */
+	bool as_values; /* requested as COLUMN_VALUE; set before reading */
 
 	/* Filled by release_read(). */
 	ColumnKind kind;
 	Oid type;
+	Oid collation;
 	Dgh *dgh;			/* pinned to the source's context; NULL if there is none */
 	double *values;		/* per row, NaN for NULL; not for COLUMN_TEXT */
 	bool rounded;		/* a number had more digits than a double holds, and was rounded */
 	const char **texts; /* per row, NULL for NULL; only for COLUMN_TEXT */
 	const char **words; /* per place on the line; only for COLUMN_WORD */
-	int nwords;			/* places */
+	int nwords;			/* places; of COLUMN_VALUE the different values */
+	bool *covering;		/* of COLUMN_VALUE, per number: the value covers another one of the column; NULL: none does */
 } ReleaseColumn;
 
 /* The rows of a source, and of a further source below them. */

@@ -16,6 +16,7 @@
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
 #include "hierarchy/tree.h"
+#include "release/common/equal_words.h"
 #include "release/common/input.h"
 
 /* A row to sort by its identifier. */
@@ -219,27 +220,55 @@ fill_points(const ReleaseSource *source, const int32 *row_of, Points *points)
 	}
 }
 
-/* Set the sensitive values of the points; raise an error if there are fewer than l. */
+/* Return how many different values the points have. */
+static int
+count_sensitive(const Points *points)
+{
+	bool *seen = palloc0(Max(points->nsensitive, 1) * sizeof(bool));
+	int count = 0;
+
+	for (int i = 0; i < points->nown; i++)
+	{
+		if (points->sensitive[i] < 0 || seen[points->sensitive[i]])
+			continue;
+		seen[points->sensitive[i]] = true;
+		count++;
+	}
+	pfree(seen);
+	return count;
+}
+
+/*
+ * Set the sensitive values of the points; raise an error if there are fewer than l.  A value
+ * that covers another one of the column is no value, as NULL: its row may have the other.
+ */
 static void
-fill_sensitive(const Grouping *grouping, int l)
+fill_sensitive(const Grouping *grouping, const ReleaseColumn *values, int l)
 {
 	Points *points = grouping->points;
 	const ReleaseColumn *column = grouping->sensitive;
+	int32 *number = release_equal_words(grouping->source, column, values, &points->nsensitive);
+	int count;
 
 	points->sensitive = palloc_extended(Max((Size) points->nown, 1) * sizeof(int32), MCXT_ALLOC_HUGE);
-	points->nsensitive = column->nwords;
 	for (int i = 0; i < points->nown; i++)
 	{
-		double value = column->values[grouping->row_of[i]];
+		int32 row = grouping->row_of[i];
+		double word = column->values[row];
 
-		Assert(isnan(value) || (value >= 0 && value < column->nwords));
-		points->sensitive[i] = isnan(value) ? -1 : (int32) value;
+		Assert(isnan(word) || (word >= 0 && word < column->nwords));
+		if (isnan(word) || (values->covering && values->covering[(int32) values->values[row]]))
+			points->sensitive[i] = -1;
+		else
+			points->sensitive[i] = number[(int32) word];
 	}
-	if (column->nwords < l)
+	count = count_sensitive(points);
+	if (count < l)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("l is %d, but column \"%s\" has only %d distinct values", l, column->name, column->nwords),
-				 errdetail("Null does not count.")));
+				 errmsg("l is %d, but column \"%s\" has only %d distinct values", l, column->name, count),
+				 errdetail("Null does not count%s.",
+						   values->covering ? ", nor does a value that covers another one" : "")));
 }
 
 /* Raise an error if there is no quasi-identifier, or if one is sensitive. */
@@ -302,7 +331,10 @@ grouping_read(const GroupingArgs *args)
 
 	grouping_check_columns(args, source);
 	if (args->sensitive)
+	{
 		release_add_column(source, args->sensitive, NULL, false)->as_words = true;
+		release_add_column(source, args->sensitive, NULL, false)->as_values = true;
+	}
 	release_read_joined(source, args->source, args->public_source, args->id);
 	grouping_check_rows(args, source);
 
@@ -311,7 +343,7 @@ grouping_read(const GroupingArgs *args)
 	{
 		grouping->sensitive = &source->columns[source->nquasi];
 		old = MemoryContextSwitchTo(grouping->points->context);
-		fill_sensitive(grouping, args->l);
+		fill_sensitive(grouping, &source->columns[source->nquasi + 1], args->l);
 		MemoryContextSwitchTo(old);
 	}
 	return grouping;

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "cluster/points.h"
 #include "release/common/arguments.h"
+#include "release/common/equal_words.h"
 #include "release/common/grouping.h"
 #include "release/common/input.h"
 #include "release/plain/outlier_tree.h"
@@ -91,6 +92,7 @@ add_sensitive(ReleaseSource *source, GroupingArgs *args)
 	grouping_check_columns(args, source);
 	(void) release_add_column(source, args->sensitive, dgh, false);
 	(void) release_add_column(source, args->sensitive, NULL, true);
+	release_add_column(source, args->sensitive, NULL, false)->as_values = true;
 }
 
 /* Refuse a sensitive column that has neither numbers nor a hierarchy. */
@@ -103,6 +105,22 @@ check_sensitive(const ReleaseColumn *column)
 				 errmsg("the sensitive column \"%s\" has type %s, which is not a number, and no hierarchy",
 						column->name, format_type_be(column->type)),
 				 errhint("Name its hierarchy: sensitive => '{\"%s\": \"...\"}'.", column->name)));
+}
+
+/*
+ * Refuse words that are equal, but apart in the hierarchy, and values that cover others: a
+ * group needs values that are different for certain.
+ */
+static void
+check_apart(const ReleaseSource *source, const ReleaseColumn *column, const ReleaseColumn *values)
+{
+	int count;
+
+	if (column->kind != COLUMN_WORD)
+		return;
+	release_refuse_equal_words(column->name, column->words, column->nwords,
+							   release_equal_words(source, column, values, &count), NULL);
+	release_refuse_covering(source, column, values);
 }
 
 /* Refuse a column that is NULL in a row. */
@@ -329,6 +347,7 @@ space_read(FunctionCallInfo fcinfo, int p, int d)
 	progress_phase(PHASE_READING, 0);
 	release_read(source, args.source, args.id);
 	check_sensitive(&source->columns[source->nquasi]);
+	check_apart(source, &source->columns[source->nquasi], &source->columns[source->nquasi + 2]);
 	progress_phase(PHASE_BUILDING, source->nrows);
 	space = make_space(source, source->nquasi + 1);
 	fill_space(space, share, distance);

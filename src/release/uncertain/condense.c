@@ -303,26 +303,26 @@ draw_group(Condensation *state, const CondensedCluster *group, double **z, doubl
 }
 
 static double **
-condense(const Individuals *points, int k, int32 seed)
+condense(const Individuals *individuals, int k, int32 seed)
 {
 	Condensation state = {.k = k};
-	void *space = palloc_extended(kdtree_size(points->nrows, points->ncolumns), MCXT_ALLOC_HUGE);
-	double *work = palloc((Size) 2 * points->ncolumns * points->ncolumns * sizeof(double));
-	double **z = palloc(points->ncolumns * sizeof(double *));
+	void *space = palloc_extended(kdtree_size(individuals->nrows, individuals->ncolumns), MCXT_ALLOC_HUGE);
+	double *work = palloc((Size) 2 * individuals->ncolumns * individuals->ncolumns * sizeof(double));
+	double **z = palloc(individuals->ncolumns * sizeof(double *));
 	CondensedCluster *groups;
 
 	noise_start(&state.noise, seed);
-	state.factors = individuals_factors(points);
-	for (int i = 0; i < points->ncolumns; i++)
-		z[i] = palloc_extended(points->nrows * sizeof(double), MCXT_ALLOC_HUGE);
+	state.factors = individuals_factors(individuals);
+	for (int i = 0; i < individuals->ncolumns; i++)
+		z[i] = palloc_extended(individuals->nrows * sizeof(double), MCXT_ALLOC_HUGE);
 	progress_phase(PHASE_BUILDING, 0);
-	kdtree_build(space, points->columns, points->nrows, points->ncolumns, state.factors);
+	kdtree_build(space, individuals->columns, individuals->nrows, individuals->ncolumns, state.factors);
 	state.tree = kdtree_view(space);
 	state.removal = kdtree_start_removal(&state.tree);
-	state.group_of = palloc_extended(points->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
-	memset(state.group_of, -1, points->nrows * sizeof(int32));
+	state.group_of = palloc_extended(individuals->nrows * sizeof(int32), MCXT_ALLOC_HUGE);
+	memset(state.group_of, -1, individuals->nrows * sizeof(int32));
 
-	progress_phase(PHASE_GROUPING, points->nrows);
+	progress_phase(PHASE_GROUPING, individuals->nrows);
 	make_groups(&state);
 	place_leftovers(&state);
 	groups = collect_groups(&state);
@@ -344,24 +344,24 @@ kanon_condense(PG_FUNCTION_ARGS)
 	int ncolumns;
 	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	int k = argument_int(fcinfo, 3, "k");
-	Individuals *points;
+	Individuals *individuals;
 	double **z;
 	double *row_z;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = individuals_read(source, id, columns, ncolumns, NULL);
-	uncertain_check_k(k, points->nrows, NULL);
-	z = condense(points, k, argument_seed(fcinfo, 4));
-	row_z = palloc(points->ncolumns * sizeof(double));
-	for (int row = 0; row < points->nrows; row++)
+	individuals = individuals_read(source, id, columns, ncolumns, NULL);
+	uncertain_check_k(k, individuals->nrows, NULL);
+	z = condense(individuals, k, argument_seed(fcinfo, 4));
+	row_z = palloc(individuals->ncolumns * sizeof(double));
+	for (int row = 0; row < individuals->nrows; row++)
 	{
-		Datum values[2] = {CStringGetTextDatum(points->ids[row])};
+		Datum values[2] = {CStringGetTextDatum(individuals->ids[row])};
 		bool nulls[2] = {false, false};
 
-		for (int i = 0; i < points->ncolumns; i++)
+		for (int i = 0; i < individuals->ncolumns; i++)
 			row_z[i] = z[i][row];
-		values[1] = make_number_array(row_z, points->ncolumns);
+		values[1] = make_number_array(row_z, individuals->ncolumns);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(DatumGetPointer(values[0]));
 		pfree(DatumGetPointer(values[1]));

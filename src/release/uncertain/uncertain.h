@@ -26,7 +26,7 @@
 #include "release/uncertain/uncertain_model.h"
 
 /* Rows of a source, by identifier in the order of bytes. */
-typedef struct Points
+typedef struct Individuals
 {
 	int nrows;
 	int ncolumns;
@@ -38,11 +38,11 @@ typedef struct Points
 
 extern Individuals *individuals_read(const char *source, const char *id, char **names, int count, const char *k_column);
 /* Return the row with an identifier, or -1. */
-extern int individuals_find(const Individuals *points, const char *id);
+extern int individuals_find(const Individuals *individuals, const char *id);
 /* Return the standard deviations of the columns, 0 for a constant column. */
-extern double *individuals_deviations(const Individuals *points);
+extern double *individuals_deviations(const Individuals *individuals);
 /* Return 1 / standard deviation of each column, 0 for a constant column. */
-extern double *individuals_factors(const Individuals *points);
+extern double *individuals_factors(const Individuals *individuals);
 
 /* A row of an uncertain release; valid until the next one is read. */
 typedef struct UncertainRow
@@ -84,9 +84,9 @@ extern Datum make_number_array(const double *values, int count);
 
 /* The work on all rows. */
 /* Return the spreads that give each row its k, row by row and column by column; NaN where none does. */
-extern double *task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local);
+extern double *task_find_spreads(const Individuals *individuals, const NoiseModel *model, const double *k, bool local);
 /* Return the expected anonymity of rows[0 .. count) with the given spreads. */
-extern double *task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows,
+extern double *task_measure(const Individuals *individuals, const NoiseModel *model, const int32 *rows,
 							const double *spreads, int count);
 
 #endif

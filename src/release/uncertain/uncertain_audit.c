@@ -69,18 +69,18 @@ add_target(Targets *targets, int row, const UncertainRow *published)
 }
 
 static void
-read_targets(Targets *targets, const Individuals *points, const char *release)
+read_targets(Targets *targets, const Individuals *individuals, const char *release)
 {
-	UncertainReader *reader = uncertain_open(release, "id", points->ncolumns);
+	UncertainReader *reader = uncertain_open(release, "id", individuals->ncolumns);
 	UncertainRow *published;
 
 	targets->count = 0;
 	targets->room = 1024;
 	targets->rows = palloc(targets->room * sizeof(int32));
-	targets->spreads = palloc_extended((Size) targets->room * points->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
+	targets->spreads = palloc_extended((Size) targets->room * individuals->ncolumns * sizeof(double), MCXT_ALLOC_HUGE);
 	while ((published = uncertain_next(reader)) != NULL)
 	{
-		int row = individuals_find(points, published->text);
+		int row = individuals_find(individuals, published->text);
 
 		if (row < 0)
 			ereport(ERROR,
@@ -103,20 +103,20 @@ kanon_expected_anonymity(PG_FUNCTION_ARGS)
 	char **columns = argument_names(fcinfo, 2, "columns", &ncolumns);
 	char *release = argument_text(fcinfo, 3, "release");
 	const NoiseModel *model = noise_model(argument_text(fcinfo, 4, "model"));
-	Individuals *points;
+	Individuals *individuals;
 	Targets targets;
 	double *anonymity;
 
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
-	points = individuals_read(source, id, columns, ncolumns, NULL);
-	read_targets(&targets, points, release);
+	individuals = individuals_read(source, id, columns, ncolumns, NULL);
+	read_targets(&targets, individuals, release);
 	if (targets.count > 0)
 	{
-		anonymity = task_measure(points, model, targets.rows, targets.spreads, targets.count);
+		anonymity = task_measure(individuals, model, targets.rows, targets.spreads, targets.count);
 		for (int i = 0; i < targets.count; i++)
 		{
-			Datum values[2] = {CStringGetTextDatum(points->ids[targets.rows[i]]), Float8GetDatum(anonymity[i])};
+			Datum values[2] = {CStringGetTextDatum(individuals->ids[targets.rows[i]]), Float8GetDatum(anonymity[i])};
 			bool nulls[2] = {false, false};
 
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -155,16 +155,16 @@ take_column(const ReleaseColumn *column, const int32 *order, int nrows)
 
 /* Raise an error if a column has NULLs; it names the rows. */
 static void
-refuse_nulls(const Individuals *points, int column)
+refuse_nulls(const Individuals *individuals, int column)
 {
 	StringInfoData list;
 	int count = 0;
 
 	initStringInfo(&list);
-	for (int row = 0; row < points->nrows; row++)
+	for (int row = 0; row < individuals->nrows; row++)
 	{
-		if (isnan(points->columns[column][row]) && count++ < LISTED_IDS)
-			appendStringInfo(&list, "%s\"%s\"", count > 1 ? ", " : "", points->ids[row]);
+		if (isnan(individuals->columns[column][row]) && count++ < LISTED_IDS)
+			appendStringInfo(&list, "%s\"%s\"", count > 1 ? ", " : "", individuals->ids[row]);
 	}
 	if (count == 0)
 		return;
@@ -172,72 +172,72 @@ refuse_nulls(const Individuals *points, int column)
 		appendStringInfo(&list, " and %d more", count - LISTED_IDS);
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("column \"%s\" is null in %d of %d rows", points->names[column], count, points->nrows),
+			 errmsg("column \"%s\" is null in %d of %d rows", individuals->names[column], count, individuals->nrows),
 			 errdetail("Identifiers of these rows: %s.", list.data),
 			 errhint("Leave these rows out of the source, or put numbers there.")));
 }
 
 static void
-refuse_giants(const Individuals *points, int column)
+refuse_giants(const Individuals *individuals, int column)
 {
-	for (int row = 0; row < points->nrows; row++)
+	for (int row = 0; row < individuals->nrows; row++)
 	{
-		if (fabs(points->columns[column][row]) > MOST_MAGNITUDE)
+		if (fabs(individuals->columns[column][row]) > MOST_MAGNITUDE)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" holds %g, which is beyond %g", points->names[column],
-							points->columns[column][row], MOST_MAGNITUDE),
-					 errdetail("It is in the row with identifier \"%s\".", points->ids[row])));
+					 errmsg("column \"%s\" holds %g, which is beyond %g", individuals->names[column],
+							individuals->columns[column][row], MOST_MAGNITUDE),
+					 errdetail("It is in the row with identifier \"%s\".", individuals->ids[row])));
 	}
 }
 
 Individuals *
 individuals_read(const char *source, const char *id, char **names, int count, const char *k_column)
 {
-	Individuals *points = palloc0(sizeof(Individuals));
+	Individuals *individuals = palloc0(sizeof(Individuals));
 	ReleaseSource *rows = release_open(NULL);
 	int32 *order;
 	bool k_apart = k_column != NULL;
 
-	points->names = names;
-	points->ncolumns = count;
-	for (int i = 0; i < points->ncolumns; i++)
+	individuals->names = names;
+	individuals->ncolumns = count;
+	for (int i = 0; i < individuals->ncolumns; i++)
 	{
-		release_add_column(rows, points->names[i], NULL, false);
-		k_apart = k_apart && strcmp(points->names[i], k_column) != 0;
+		release_add_column(rows, individuals->names[i], NULL, false);
+		k_apart = k_apart && strcmp(individuals->names[i], k_column) != 0;
 	}
 	if (k_apart)
 		release_add_column(rows, k_column, NULL, false);
 	progress_phase(PHASE_READING, 0);
 	release_read(rows, source, id);
 
-	points->nrows = rows->nrows;
+	individuals->nrows = rows->nrows;
 	order = order_by_id(rows);
-	points->ids = palloc_extended(Max(rows->nrows, 1) * sizeof(char *), MCXT_ALLOC_HUGE);
+	individuals->ids = palloc_extended(Max(rows->nrows, 1) * sizeof(char *), MCXT_ALLOC_HUGE);
 	for (int row = 0; row < rows->nrows; row++)
-		points->ids[row] = rows->ids[order[row]];
-	points->columns = palloc(points->ncolumns * sizeof(double *));
-	for (int i = 0; i < points->ncolumns; i++)
+		individuals->ids[row] = rows->ids[order[row]];
+	individuals->columns = palloc(individuals->ncolumns * sizeof(double *));
+	for (int i = 0; i < individuals->ncolumns; i++)
 	{
-		points->columns[i] = take_column(numeric_column(rows, points->names[i]), order, rows->nrows);
-		refuse_nulls(points, i);
-		refuse_giants(points, i);
+		individuals->columns[i] = take_column(numeric_column(rows, individuals->names[i]), order, rows->nrows);
+		refuse_nulls(individuals, i);
+		refuse_giants(individuals, i);
 	}
 	if (k_column)
-		points->k = take_column(numeric_column(rows, k_column), order, rows->nrows);
-	return points;
+		individuals->k = take_column(numeric_column(rows, k_column), order, rows->nrows);
+	return individuals;
 }
 
 int
-individuals_find(const Individuals *points, const char *id)
+individuals_find(const Individuals *individuals, const char *id)
 {
 	int lo = 0;
-	int hi = points->nrows;
+	int hi = individuals->nrows;
 
 	while (lo < hi)
 	{
 		int middle = lo + (hi - lo) / 2;
-		int order = strcmp(points->ids[middle], id);
+		int order = strcmp(individuals->ids[middle], id);
 
 		if (order == 0)
 			return middle;
@@ -278,17 +278,17 @@ deviation(const double *values, int nrows)
 }
 
 double *
-individuals_deviations(const Individuals *points)
+individuals_deviations(const Individuals *individuals)
 {
-	double *deviations = palloc(points->ncolumns * sizeof(double));
+	double *deviations = palloc(individuals->ncolumns * sizeof(double));
 
-	for (int column = 0; column < points->ncolumns; column++)
+	for (int column = 0; column < individuals->ncolumns; column++)
 	{
-		deviations[column] = points->nrows > 0 ? deviation(points->columns[column], points->nrows) : 0;
+		deviations[column] = individuals->nrows > 0 ? deviation(individuals->columns[column], individuals->nrows) : 0;
 		if (deviations[column] != 0 && deviations[column] < LEAST_DEVIATION)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the values of column \"%s\" differ too little", points->names[column]),
+					 errmsg("the values of column \"%s\" differ too little", individuals->names[column]),
 					 errdetail("Their standard deviation is %g, and must be 0 or at least %g.", deviations[column],
 							   LEAST_DEVIATION)));
 	}
@@ -296,11 +296,11 @@ individuals_deviations(const Individuals *points)
 }
 
 double *
-individuals_factors(const Individuals *points)
+individuals_factors(const Individuals *individuals)
 {
-	double *factors = individuals_deviations(points);
+	double *factors = individuals_deviations(individuals);
 
-	for (int column = 0; column < points->ncolumns; column++)
+	for (int column = 0; column < individuals->ncolumns; column++)
 		factors[column] = factors[column] > 0 ? 1 / factors[column] : 0;
 	return factors;
 }

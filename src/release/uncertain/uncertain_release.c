@@ -21,32 +21,33 @@ PG_FUNCTION_INFO_V1(kanon_uncertain);
 
 /* Return each row's k: from the column of k or, if there is none or it is NULL, the k of all rows. */
 static double *
-k_of_rows(const Individuals *points, double k)
+k_of_rows(const Individuals *individuals, double k)
 {
-	double *result = palloc_extended(Max(points->nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	double *result = palloc_extended(Max(individuals->nrows, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 
-	if (!isnan(k) || !points->k)
-		uncertain_check_k(k, points->nrows, NULL);
-	for (int row = 0; row < points->nrows; row++)
+	if (!isnan(k) || !individuals->k)
+		uncertain_check_k(k, individuals->nrows, NULL);
+	for (int row = 0; row < individuals->nrows; row++)
 	{
-		bool has_own = points->k && !isnan(points->k[row]);
+		bool has_own = individuals->k && !isnan(individuals->k[row]);
 
-		result[row] = has_own ? points->k[row] : k;
+		result[row] = has_own ? individuals->k[row] : k;
 		if (isnan(result[row]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("the row with identifier \"%s\" has no k of its own, and k is null", points->ids[row])));
-		uncertain_check_k(result[row], points->nrows, has_own ? points->ids[row] : NULL);
+					 errmsg("the row with identifier \"%s\" has no k of its own, and k is null",
+							individuals->ids[row])));
+		uncertain_check_k(result[row], individuals->nrows, has_own ? individuals->ids[row] : NULL);
 	}
 	return result;
 }
 
 static bool
-rows_are_equal(const Individuals *points, int a, int b)
+rows_are_equal(const Individuals *individuals, int a, int b)
 {
-	for (int column = 0; column < points->ncolumns; column++)
+	for (int column = 0; column < individuals->ncolumns; column++)
 	{
-		if (points->columns[column][a] != points->columns[column][b])
+		if (individuals->columns[column][a] != individuals->columns[column][b])
 			return false;
 	}
 	return true;
@@ -54,47 +55,47 @@ rows_are_equal(const Individuals *points, int a, int b)
 
 /* Raise an error for a row that no spread can give its k. */
 static void
-refuse_unreachable(const Individuals *points, const NoiseModel *model, double k, int row)
+refuse_unreachable(const Individuals *individuals, const NoiseModel *model, double k, int row)
 {
 	int equal = 0;
 
-	for (int other = 0; other < points->nrows; other++)
-		equal += rows_are_equal(points, row, other);
+	for (int other = 0; other < individuals->nrows; other++)
+		equal += rows_are_equal(individuals, row, other);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("k is %.15g, which the %s model cannot reach for the row with identifier \"%s\"", k, model->name,
-					points->ids[row]),
+					individuals->ids[row]),
 			 errdetail("However large the noise, each of the %d rows that differ from it counts less than %g, so that k must be less than %.15g.",
-					   points->nrows - equal, model->most, equal + model->most * (points->nrows - equal)),
+					   individuals->nrows - equal, model->most, equal + model->most * (individuals->nrows - equal)),
 			 model == &gaussian_noise ? errhint("Choose a lower k, or the uniform model.")
 									  : errhint("Choose a lower k.")));
 }
 
 static void
-put_rows(ReturnSetInfo *result, const Individuals *points, const NoiseModel *model, const double *spreads,
+put_rows(ReturnSetInfo *result, const Individuals *individuals, const NoiseModel *model, const double *spreads,
 		 NoiseSource *noise)
 {
-	double *z = palloc(points->ncolumns * sizeof(double));
+	double *z = palloc(individuals->ncolumns * sizeof(double));
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "kanon uncertain output", ALLOCSET_DEFAULT_SIZES);
 
-	progress_phase(PHASE_WRITING, points->nrows);
-	for (int row = 0; row < points->nrows; row++)
+	progress_phase(PHASE_WRITING, individuals->nrows);
+	for (int row = 0; row < individuals->nrows; row++)
 	{
-		const double *spread = spreads + (Size) row * points->ncolumns;
+		const double *spread = spreads + (Size) row * individuals->ncolumns;
 		MemoryContext old = MemoryContextSwitchTo(work);
 		Datum values[3];
 		bool nulls[3] = {false, false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		for (int column = 0; column < points->ncolumns; column++)
+		for (int column = 0; column < individuals->ncolumns; column++)
 		{
-			double x = points->columns[column][row];
+			double x = individuals->columns[column][row];
 
 			z[column] = spread[column] > 0 ? model->draw(noise, x, spread[column]) : x;
 		}
-		values[0] = CStringGetTextDatum(points->ids[row]);
-		values[1] = make_number_array(z, points->ncolumns);
-		values[2] = make_number_array(spread, points->ncolumns);
+		values[0] = CStringGetTextDatum(individuals->ids[row]);
+		values[1] = make_number_array(z, individuals->ncolumns);
+		values[2] = make_number_array(spread, individuals->ncolumns);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(work);
@@ -116,7 +117,7 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	bool local = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
 	char *k_column = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	NoiseSource noise;
-	Individuals *points;
+	Individuals *individuals;
 	double *k_of;
 	double *spreads;
 
@@ -129,17 +130,17 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	noise_start(&noise, argument_seed(fcinfo, 7));
 	progress_start(fcinfo);
-	points = individuals_read(source, id, columns, ncolumns, k_column);
-	k_of = k_of_rows(points, k);
-	if (points->nrows > 0)
+	individuals = individuals_read(source, id, columns, ncolumns, k_column);
+	k_of = k_of_rows(individuals, k);
+	if (individuals->nrows > 0)
 	{
-		spreads = task_find_spreads(points, model, k_of, local);
-		for (Size i = 0; i < (Size) points->nrows * points->ncolumns; i++)
+		spreads = task_find_spreads(individuals, model, k_of, local);
+		for (Size i = 0; i < (Size) individuals->nrows * individuals->ncolumns; i++)
 		{
 			if (isnan(spreads[i]))
-				refuse_unreachable(points, model, k_of[i / points->ncolumns], i / points->ncolumns);
+				refuse_unreachable(individuals, model, k_of[i / individuals->ncolumns], i / individuals->ncolumns);
 		}
-		put_rows((ReturnSetInfo *) fcinfo->resultinfo, points, model, spreads, &noise);
+		put_rows((ReturnSetInfo *) fcinfo->resultinfo, individuals, model, spreads, &noise);
 	}
 	progress_end();
 	return (Datum) 0;

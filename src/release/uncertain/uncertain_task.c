@@ -366,44 +366,47 @@ in_units_of(double *spreads, const double *deviations, int nrows, int ncolumns)
 
 /* Return a team whose task holds the tree and the inputs. */
 static Team
-prepare(UncertainTask *layout, const Individuals *points, const double *inputs)
+prepare(UncertainTask *layout, const Individuals *individuals, const double *inputs)
 {
-	double *factors = individuals_factors(points);
+	double *factors = individuals_factors(individuals);
 	Team team;
 
-	lay_out(layout, points->nrows);
+	lay_out(layout, individuals->nrows);
 	progress_phase(PHASE_BUILDING, 0);
 	team = call_team(layout);
-	memcpy(TASK_ARRAY(team.task, double, factors), factors, points->ncolumns * sizeof(double));
+	memcpy(TASK_ARRAY(team.task, double, factors), factors, individuals->ncolumns * sizeof(double));
 	memcpy(TASK_ARRAY(team.task, double, inputs), inputs, layout->factors - layout->inputs);
-	kdtree_build(TASK_ARRAY(team.task, char, tree), points->columns, points->nrows, points->ncolumns, factors);
+	kdtree_build(TASK_ARRAY(team.task, char, tree), individuals->columns, individuals->nrows, individuals->ncolumns,
+				 factors);
 	return team;
 }
 
 double *
-task_find_spreads(const Individuals *points, const NoiseModel *model, const double *k, bool local)
+task_find_spreads(const Individuals *individuals, const NoiseModel *model, const double *k, bool local)
 {
 	UncertainTask layout = {.kind = TASK_FIND,
 							.uniform = model == &uniform_noise,
 							.local = local,
-							.ncolumns = points->ncolumns,
-							.nitems = points->nrows,
-							.results_per_item = local ? points->ncolumns : 1};
-	Team team = prepare(&layout, points, k);
+							.ncolumns = individuals->ncolumns,
+							.nitems = individuals->nrows,
+							.results_per_item = local ? individuals->ncolumns : 1};
+	Team team = prepare(&layout, individuals, k);
 	double *results = let_work(&team, PHASE_GROUPING);
 
-	return local ? results : in_units_of(results, individuals_deviations(points), points->nrows, points->ncolumns);
+	return local ? results
+				 : in_units_of(results, individuals_deviations(individuals), individuals->nrows, individuals->ncolumns);
 }
 
 double *
-task_measure(const Individuals *points, const NoiseModel *model, const int32 *rows, const double *spreads, int count)
+task_measure(const Individuals *individuals, const NoiseModel *model, const int32 *rows, const double *spreads,
+			 int count)
 {
 	UncertainTask layout = {.kind = TASK_MEASURE,
 							.uniform = model == &uniform_noise,
-							.ncolumns = points->ncolumns,
+							.ncolumns = individuals->ncolumns,
 							.nitems = count,
 							.results_per_item = 1};
-	Team team = prepare(&layout, points, spreads);
+	Team team = prepare(&layout, individuals, spreads);
 	KdTree tree = kdtree_view(TASK_ARRAY(team.task, char, tree));
 	int32 *positions = kdtree_positions(&tree);
 	int32 *targets = TASK_ARRAY(team.task, int32, positions);

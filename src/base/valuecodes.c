@@ -4,8 +4,10 @@
  */
 #include "base/kanon.h"
 
-#include "quality/valuecodes.h"
+#include "base/valuecodes.h"
 
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -66,24 +68,52 @@ static const InternerMethods valuecodes_methods = {
 	.copy = valuecodes_copy,
 };
 
+/* Create codes for the values of a type that has an equality operator. */
+static ValueCodes *
+create_by_equality(Oid type, Oid collation, const TypeCacheEntry *entry)
+{
+	ValueCodes *codes = palloc0(sizeof(ValueCodes));
+
+	codes->type = type;
+	/* Where expressions disagree about the collation, no equality holds but that of bytes. */
+	codes->collation = type_is_collatable(type) && !OidIsValid(collation) ? C_COLLATION_OID : collation;
+	get_typlenbyval(type, &codes->typlen, &codes->typbyval);
+	fmgr_info(get_opcode(entry->eq_opr), &codes->equal);
+	if (OidIsValid(entry->hash_proc))
+		fmgr_info(entry->hash_proc, &codes->hash);
+	codes->values = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &valuecodes_methods, codes);
+	return codes;
+}
+
 /* Create codes for the values of a type; raise an error if the type has no equality. */
 ValueCodes *
 valuecodes_create(Oid type, Oid collation)
 {
-	ValueCodes *codes = palloc0(sizeof(ValueCodes));
 	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_PROC | TYPECACHE_EQ_OPR);
 
 	if (!OidIsValid(entry->eq_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an equality operator for type %s", format_type_be(type))));
-	codes->type = type;
-	codes->collation = collation;
-	get_typlenbyval(type, &codes->typlen, &codes->typbyval);
-	fmgr_info(get_opcode(entry->eq_opr), &codes->equal);
-	if (OidIsValid(entry->hash_proc))
-		fmgr_info(entry->hash_proc, &codes->hash);
-	codes->values = interner_create(CurrentMemoryContext, sizeof(Datum), sizeof(Datum), &valuecodes_methods, codes);
+	return create_by_equality(type, collation, entry);
+}
+
+/* Create codes for the values of any type. */
+ValueCodes *
+valuecodes_create_for_any(Oid type, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_PROC | TYPECACHE_EQ_OPR);
+	ValueCodes *codes;
+	Oid output;
+	bool is_varlena;
+
+	if (OidIsValid(entry->eq_opr))
+		return create_by_equality(type, collation, entry);
+	entry = lookup_type_cache(TEXTOID, TYPECACHE_HASH_PROC | TYPECACHE_EQ_OPR);
+	codes = create_by_equality(TEXTOID, C_COLLATION_OID, entry);
+	codes->by_text = true;
+	getTypeOutputInfo(type, &output, &is_varlena);
+	fmgr_info(output, &codes->output);
 	return codes;
 }
 
@@ -93,7 +123,11 @@ valuecodes_code(ValueCodes *codes, Datum value, bool isnull)
 {
 	bool found;
 
-	return isnull ? 0 : interner_code(codes->values, &value, &found) + 1;
+	if (isnull)
+		return 0;
+	if (codes->by_text)
+		value = CStringGetTextDatum(OutputFunctionCall(&codes->output, value));
+	return interner_code(codes->values, &value, &found) + 1;
 }
 
 /* Return the number of codes, with that of NULL. */
