@@ -1,4 +1,5 @@
 -- A query over many rows can be cancelled at any time, and leaves no memory and no files behind.
+SET kanon.measure_views = off;
 \set dir `echo "$PG_ABS_SRCDIR"`
 \set worker :dir '/data/worker.sql'
 \i :worker

@@ -1,6 +1,7 @@
 -- The session's cache of definitions of A-views is never stale, whatever way a definition changes and a transaction
 -- ends.
 -- Changes by other sessions: specs/aview_definition_changes.
+SET kanon.measure_views = off;
 CREATE TABLE person (id int PRIMARY KEY, age int, city int, job text);
 INSERT INTO person SELECT i, 20 + i, i % 4, 'job ' || i % 2 FROM generate_series(0, 19) AS i;
 SELECT kanon.create_interval_dgh('ages', 0, '{5,10}');

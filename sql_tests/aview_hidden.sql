@@ -1,6 +1,7 @@
 -- A column of the source that has no role is not in the view unless it is named among the others.
 \set VERBOSITY terse
 SET client_min_messages = warning;
+SET kanon.measure_views = off;
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, disease text, ward integer, note text, pid integer);
 INSERT INTO person SELECT i, 20 + i * 7 % 50, lpad((i * 13 % 40)::text, 3, '0'),
 	(ARRAY['flu', 'hiv', 'ulcer'])[1 + i % 3], i % 5, 'note ' || i, 1000 + i FROM generate_series(1, 120) AS i;
@@ -97,16 +98,15 @@ SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '
 SELECT kanon.create_anonymization_view('narrow', 'SELECT id, age, zip, disease, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}');
 SELECT kanon.create_anonymization_view('witnessed', 'SELECT note, ward, disease, zip, age, id FROM person',
-	id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}',
+	id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}',
 	match => 'witness');
 CREATE FUNCTION rows_of(query text, plan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
 BEGIN
 	PERFORM set_config('kanon.plan', plan, true);
-	EXECUTE format('SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) || count(*) FROM (%s) AS q',
-		query) INTO answer;
+	EXECUTE format('SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) || count(*) FROM (%s) AS q', query)
+		INTO answer;
 	RETURN answer;
 END
 $$;
@@ -151,7 +151,7 @@ SELECT columns_with('{*}', profile => '{"table": "choices", "key": {"pid": "pid"
 	columns_with('{*}', 'SELECT person.*, c.sa, c.k AS wish FROM person JOIN choices c USING (pid)',
 		profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k"}') AS nor_choices;
 SELECT columns_with('{}',
-	profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k", "disclose": {"zip": "show_age"}}')
+		profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k", "disclose": {"zip": "show_age"}}')
 	AS discloses_hidden,
 	columns_with('{}', profile => '{"table": "choices", "key": {"missing": "pid"}, "k": "k"}') AS missing_key,
 	columns_with('{}', profile => '{"table": "choices", "key": {"zip": "pid"}, "k": "k"}') AS other_type;
@@ -164,9 +164,9 @@ SELECT kanon.create_anonymization_view('hidden', 'SELECT pid, remark, id, zip, a
 SELECT kanon.create_anonymization_view('named', 'SELECT pid, remark, id, zip, age, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile');
 SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'hidden'::regclass AND attnum > 0;
-SELECT plan, rows_of('SELECT id, zip, age, ward FROM hidden', plan) = rows_of('SELECT id, zip, age, ward FROM named',
-	plan)
-	AS same, rows_of('SELECT id, zip, age FROM hidden WHERE ward = 2', plan)
+SELECT plan,
+	rows_of('SELECT id, zip, age, ward FROM hidden', plan) = rows_of('SELECT id, zip, age, ward FROM named', plan) AS same,
+	rows_of('SELECT id, zip, age FROM hidden WHERE ward = 2', plan)
 		= rows_of('SELECT id, zip, age FROM named WHERE ward = 2', plan) AS selected
 FROM unnest('{anonymize_first, select_first}'::text[]) AS plan;
 SELECT count(*), count(id) FROM hidden;
@@ -174,14 +174,13 @@ SELECT * FROM kanon.aview_profile('hidden');
 SELECT kanon.policy('hidden');
 -- Stored: its groups follow changes of rows and of choices by that key, as those of a view that shows it.
 SELECT kanon.create_anonymization_view('kept', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile',
-		materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile', materialized => true);
 SELECT kanon.create_anonymization_view('kept_named', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile',
-		materialized => true);
+	materialized => true);
 CREATE FUNCTION stored() RETURNS text LANGUAGE sql AS $$
-	SELECT (rows_of('SELECT id, zip, age, ward FROM kept',
-		'auto') = rows_of('SELECT id, zip, age, ward FROM kept_named', 'auto'))
+	SELECT (rows_of('SELECT id, zip, age, ward FROM kept', 'auto')
+			= rows_of('SELECT id, zip, age, ward FROM kept_named', 'auto'))
 		|| ' ' || (SELECT count(*) FROM kept) || ' ' || (SELECT count(id) FROM kept)
 $$;
 SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'kept'::regclass AND attnum > 0;
@@ -206,3 +205,11 @@ SELECT kanon.create_anonymization_view('simple', 'SELECT remark, pid, id, zip, a
 SELECT count(*), count(age) FROM simple;
 UPDATE choices SET show_age = true;
 SELECT count(*), count(age) FROM simple;
+-- Retention that deletes finds the choices of a row by that key, too.
+ALTER TABLE choices ADD keep date;
+UPDATE choices SET keep = CASE WHEN pid % 10 = 0 THEN date '2000-01-01' ELSE date '2999-01-01' END;
+SELECT kanon.create_anonymization_view('expiring', 'SELECT id, age, ward, pid FROM person', id => '{id}',
+	quasi_ids => '{"age": "ages"}', k => 3, other => '{ward}',
+	profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k", "retain": {"ward": "keep"}}');
+SELECT * FROM kanon.purge_expired('expiring');
+SELECT count(*) FROM person WHERE pid % 10 = 0 AND pid IN (SELECT pid FROM choices);

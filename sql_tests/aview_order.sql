@@ -1,5 +1,6 @@
 -- Rows that come in the order of identifiers or raw values tell the person that they belong to: no order that the
 -- source or kanon makes may come through.
+SET kanon.measure_views = off;
 CREATE TABLE person (name text PRIMARY KEY, age integer, place integer);
 -- Written in an order of its own; place is the rank of the name.
 INSERT INTO person SELECT 'p' || lpad(i::text, 4, '0'), i % 50, i FROM generate_series(1, 400) AS i

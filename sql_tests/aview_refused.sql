@@ -1,4 +1,5 @@
 -- Every refused optimization says why at DEBUG2, to readers of the source only.
+SET kanon.measure_views = off;
 CREATE TABLE person (name text PRIMARY KEY, age int, job text, city text);
 INSERT INTO person SELECT 'p' || i, 20 + i % 40, 'job ' || i % 7, 'city ' || i % 100 FROM generate_series(1, 20000) i;
 CREATE INDEX ON person (job);

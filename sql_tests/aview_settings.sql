@@ -1,4 +1,5 @@
 -- The source of a view is read with the settings of the view's creation, whatever the reader's session has.
+SET kanon.measure_views = off;
 \set ECHO queries
 SET client_min_messages = warning;
 SET search_path = public;
@@ -65,6 +66,7 @@ EXECUTE again(:'usual');
 SHOW TimeZone;
 SHOW DateStyle;
 RESET ALL;
+SET kanon.measure_views = off;
 SET search_path = public;
 SET client_min_messages = warning;
 

@@ -1,5 +1,6 @@
 -- Queries that an A-view may be made from. Each is checked: as many rows as the source, no published group smaller than
 -- k.
+SET kanon.measure_views = off;
 \set SHOW_CONTEXT never
 CREATE TABLE person (id integer PRIMARY KEY, age integer, zip text, ward integer, income numeric);
 INSERT INTO person SELECT i, 20 + i * 7 % 50, lpad((i * 13 % 60)::text, 3, '0'), i % 10,

@@ -1,4 +1,5 @@
 -- The clauses of CREATE ANONYMIZATION_VIEW, and the names in them.
+SET kanon.measure_views = off;
 CREATE TABLE person (id int, "Full Name" text, k int, l int, t text, "match" text, disease text);
 INSERT INTO person SELECT i, 'P' || i, i % 2, i % 3, 'x' || i % 2, 'm', (ARRAY['flu', 'ulcer', 'asthma'])[1 + i % 3]
 	FROM generate_series(1, 60) i;

@@ -13,6 +13,7 @@
 #include "aview/purpose.h"
 #include "base/extension.h"
 #include "base/progress.h"
+#include "ddl/remarks.h"
 #include "hierarchy/dgh.h"
 #include "join/join.h"
 #include "matview/matview.h"
@@ -35,5 +36,6 @@ _PG_init(void)
 	aview_explain_init();
 	matview_init();
 	purpose_init();
+	remarks_init();
 	kanon_reserve_settings(KANON_SCHEMA);
 }

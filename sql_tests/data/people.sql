@@ -22,6 +22,7 @@ CREATE INDEX ON person (disease);
 CREATE INDEX ON person (age, zip);
 ANALYZE person;
 
+SET client_min_messages = warning;
 DO $$
 BEGIN
 	PERFORM kanon.create_interval_dgh('ages', 0, '{10, 50}');
@@ -34,5 +35,6 @@ BEGIN
 		match => 'witness', other => '{ward}');
 END
 $$;
+RESET client_min_messages;
 RESET ROLE;
 \set ECHO all

@@ -27,6 +27,7 @@
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ddl/recoding.h"
+#include "ddl/remarks.h"
 #include "matview/matview.h"
 #include "policy/profile.h"
 
@@ -163,26 +164,6 @@ next_id(void)
 	return (int32) nextval_internal(sequence, false);
 }
 
-/* Warn of a sensitive column with fewer than l values: only suppressed rows would be published. */
-void
-aview_warn_of_diversity(const AView *aview)
-{
-	for (int i = 0; i < aview->ncolumns && aview->l > 0; i++)
-	{
-		const AViewColumn *column = &aview->columns[i];
-		int64 distinct;
-
-		if (column->role != ROLE_SENSITIVE)
-			continue;
-		distinct = aview_count_distinct(aview, i);
-		if (distinct < aview->l)
-			ereport(WARNING,
-					(errmsg("l is %d, but the sensitive column \"%s\" has only " INT64_FORMAT " values",
-							aview->l, column->name, distinct),
-					 errdetail("All rows will be suppressed.")));
-	}
-}
-
 /* Return the temporary relation of a name, or InvalidOid if there is none. */
 static Oid
 temporary_relation(const RangeVar *name)
@@ -243,11 +224,11 @@ aview_create(const AViewRequest *request)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	aview = aview_load(id);
 	aview_store_recoding(aview);
-	request_warn_of_roles(request);
-	aview_warn_of_diversity(aview);
 	if (request->materialized)
 		matview_create(aview_load(id));
 	PopActiveSnapshot();
+	request_warn_of_roles(request);
+	remarks_make(id, REMARK_ALL);
 	return view;
 }
 

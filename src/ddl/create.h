@@ -8,7 +8,6 @@
 #include "access/tupdesc.h"
 #include "utils/array.h"
 
-#include "aview/aview.h"
 #include "ddl/position.h"
 #include "policy/profile.h"
 
@@ -65,8 +64,6 @@ extern pg_noreturn void request_bad_argument(const char *name, const char *value
 extern Oid aview_create(const AViewRequest *request);
 /* Drop an A-view by its name, as SQL writes it, with the rights of the current user. */
 extern void aview_drop(const char *name);
-/* Warn of a sensitive column with fewer than l values. */
-extern void aview_warn_of_diversity(const AView *aview);
 
 /* The source of a view that is to be created. */
 typedef struct RequestedSource

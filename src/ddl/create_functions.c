@@ -22,6 +22,7 @@
 #include "base/extension.h"
 #include "base/progress.h"
 #include "ddl/position.h"
+#include "ddl/remarks.h"
 #include "policy/profile.h"
 
 PG_FUNCTION_INFO_V1(kanon_create_anonymization_view);
@@ -310,7 +311,7 @@ kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 				  " match = coalesce($5, match), block_size = coalesce($6, block_size),"
 				  " preselect = coalesce($7, preselect) WHERE id OPERATOR(pg_catalog.=) $1",
 				  ALTER_ARGUMENTS, types, values, nulls);
-	CommandCounterIncrement();
-	aview_warn_of_diversity(aview_load(aview->id));
+	if (regroups)
+		remarks_make(aview->id, REMARK_SUPPRESSION);
 	PG_RETURN_VOID();
 }

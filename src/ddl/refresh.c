@@ -14,6 +14,7 @@
 #include "aview/aview.h"
 #include "base/extension.h"
 #include "ddl/recoding.h"
+#include "ddl/remarks.h"
 #include "matview/matview.h"
 #include "matview/policies.h"
 
@@ -64,5 +65,7 @@ kanon_refresh(PG_FUNCTION_ARGS)
 	changes = matview_reconcile(aview->id);
 	mark_fresh(aview->id);
 	policies_store(aview);
+	if (PG_GETARG_BOOL(1))
+		remarks_make(aview->id, REMARK_SUPPRESSION);
 	PG_RETURN_INT64(changes);
 }

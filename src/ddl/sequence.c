@@ -22,6 +22,7 @@
 #include "base/extension.h"
 #include "base/progress.h"
 #include "ddl/recoding.h"
+#include "ddl/remarks.h"
 #include "ddl/survey.h"
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
@@ -117,16 +118,6 @@ aview_store_recoding(AView *aview)
 		store_sequence(aview);
 }
 
-/* Return how many different values a column has: see recoding.h. */
-int64
-aview_count_distinct(const AView *aview, int column)
-{
-	Survey *survey = survey_columns(aview, list_make1_int(column), false);
-
-	survey->rows[0][NULL_CODE] = 0;
-	return count_distinct(survey, 0, 0);
-}
-
 static AView *
 load_for(Oid view, AclMode needed)
 {
@@ -175,13 +166,14 @@ kanon_refresh_sequence(PG_FUNCTION_ARGS)
 	aview_check_not_materialized(aview);
 	progress_start(fcinfo);
 	aview_store_recoding(aview);
+	remarks_make(aview->id, REMARK_SUPPRESSION);
 	progress_end();
 	PG_RETURN_VOID();
 }
 
-/* Return true if a column's hierarchy does not know a value. */
-static bool
-is_uncovered(const Dictionary *dictionary, int32 code)
+/* Return true if a column's hierarchy does not know a value: see recoding.h. */
+bool
+recoding_is_unknown(const Dictionary *dictionary, int32 code)
 {
 	GenView view;
 
@@ -219,7 +211,7 @@ kanon_uncovered(PG_FUNCTION_ARGS)
 			Datum values[3] = {NameGetDatum(&name)};
 			bool nulls[3] = {false, code == NULL_CODE};
 
-			if (survey->rows[i][code] == 0 || !is_uncovered(survey->columns[i], code))
+			if (survey->rows[i][code] == 0 || !recoding_is_unknown(survey->columns[i], code))
 				continue;
 			if (code != NULL_CODE)
 			{

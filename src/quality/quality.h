@@ -51,9 +51,9 @@ typedef struct ShownClass
 	int64 rows;
 	int64 people;		/* at least 1; rows without an identifier add none */
 	Diversity *diverse; /* per sensitive column: the published values of its people */
-	int64 raw_classes; /* raw classes with their first row in it */
-	int64 raw_alone;   /* of these, classes of a single person */
-	double k;		   /* the sum of k over its rows */
+	int64 raw_classes;	/* raw classes with their first row in it */
+	int64 raw_alone;	/* of these, classes of a single person */
+	double k;			/* the sum of k over its rows */
 } ShownClass;
 
 /* Rows with equal raw quasi-identifiers. */
@@ -96,8 +96,8 @@ typedef struct Tally
 
 /* Create an empty tally in the current memory context. */
 extern Tally *tally_create(const AView *aview);
-/* Count a row. */
-extern void tally_add(Tally *tally, const Pair *pair);
+/* Count a row, and return its shown class. */
+extern int tally_add(Tally *tally, const Pair *pair);
 /* Complete the classes, after the last row. */
 extern void tally_finish(Tally *tally);
 /* Return how many different values of different people a shown class has in a sensitive column. */

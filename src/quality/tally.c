@@ -271,8 +271,8 @@ tally_sensitive(Tally *tally, const Pair *pair)
 	}
 }
 
-/* Add a row to its classes. */
-void
+/* Add a row to its classes, and return its shown class. */
+int
 tally_add(Tally *tally, const Pair *pair)
 {
 	MemoryContext old = MemoryContextSwitchTo(tally->raw_index->context);
@@ -295,6 +295,7 @@ tally_add(Tally *tally, const Pair *pair)
 		tally->raw_classes[raw].shown = shown;
 	tally_sensitive(tally, pair);
 	MemoryContextSwitchTo(old);
+	return shown;
 }
 
 /* Return the fate of the rows of a shown class: the first code of its tuple. */
