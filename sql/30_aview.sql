@@ -40,8 +40,15 @@ CREATE TABLE kanon.aview_column (
     attnum smallint NOT NULL,
     role text NOT NULL CONSTRAINT aview_column_role_is_known CHECK (role IN ('id', 'quasi', 'sensitive')),
     dgh text COLLATE "C" CONSTRAINT aview_column_uses_hierarchy REFERENCES kanon.dgh (name) ON UPDATE CASCADE,
-    CONSTRAINT aview_column_pkey PRIMARY KEY (aview, attnum)
+    lowest integer CONSTRAINT aview_column_lowest_is_not_negative CHECK (lowest >= 0),
+    highest integer,
+    CONSTRAINT aview_column_pkey PRIMARY KEY (aview, attnum),
+    CONSTRAINT aview_column_levels_are_in_order CHECK (lowest <= highest)
 );
+COMMENT ON COLUMN kanon.aview_column.lowest IS
+    'the level of its hierarchy from which on a quasi-identifier is published; null: from its values on';
+COMMENT ON COLUMN kanon.aview_column.highest IS
+    'the level up to which it is published; rows that would have to go beyond are suppressed; null: up to the root';
 
 CREATE TABLE kanon.aview_step (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
@@ -166,7 +173,7 @@ CREATE FUNCTION kanon.create_anonymization_view(
     k integer DEFAULT NULL, l integer DEFAULT NULL, t float8 DEFAULT NULL, profile jsonb DEFAULT NULL,
     algorithm text DEFAULT 'datafly', match text DEFAULT 'cover', materialized boolean DEFAULT false,
     block_size integer DEFAULT NULL, preselect text DEFAULT 'published', keep_order boolean DEFAULT false,
-    session_settings text[] DEFAULT '{}', other text[] DEFAULT '{}') RETURNS regclass
+    session_settings text[] DEFAULT '{}', other text[] DEFAULT '{}', levels jsonb DEFAULT '{}') RETURNS regclass
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_create_anonymization_view';
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';

@@ -36,7 +36,8 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[]) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[],
+        OUT keep_order boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
@@ -45,8 +46,8 @@ BEGIN
     -- An application may keep a secret in a setting of its own, so that the values of these are left out.
     SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL, a.preselect,
             ARRAY(SELECT CASE WHEN s LIKE '%.%=%' AND split_part(s, '=', 1) LIKE '%.%' THEN split_part(s, '=', 1) || '=...' ELSE s END
-                FROM unnest(a.settings) AS s)
-        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings
+                FROM unnest(a.settings) AS s), a.keep_order
+        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings, keep_order
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
@@ -115,11 +116,12 @@ COMMENT ON FUNCTION kanon.revoke_access(text, text, text, regclass) IS
 
 -- The definition of a view, for all roles that may read the view.
 CREATE FUNCTION kanon.aview_columns(view regclass, OUT "column" name, OUT role text, OUT dgh text, OUT base_table regclass,
-        OUT base_column name, OUT disclose name, OUT retain name, OUT level name) RETURNS SETOF record
+        OUT base_column name, OUT disclose name, OUT retain name, OUT level name, OUT lowest integer, OUT highest integer)
+    RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 10 AS 'MODULE_PATHNAME', 'kanon_aview_columns';
 COMMENT ON FUNCTION kanon.aview_columns(regclass) IS
-    'columns of an anonymization view: role, hierarchy, the table column behind each, and the columns with the '
-    'choices for it';
+    'columns of an anonymization view: role, hierarchy, the table column behind each, the columns with the '
+    'choices for it, and the levels between which it is published (null: all)';
 CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k name, OUT purpose name, OUT recipient name,
         OUT view_key text[], OUT choices_key text[]) RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 1 AS 'MODULE_PATHNAME', 'kanon_aview_profile';
@@ -276,6 +278,10 @@ BEGIN
     IF guarantee.t IS NOT NULL THEN
         said := said || format('The distribution of sensitive values in a group differs from that in all rows by a distance of at most %s.', guarantee.t);
     END IF;
+    said := said || ARRAY(
+        SELECT format(CASE WHEN c.lowest = c.highest THEN '%I is shown at level %s of its hierarchy, or not at all.'
+            ELSE '%I is shown at levels %s to %s of its hierarchy, or not at all.' END, c.column, c.lowest, c.highest)
+        FROM kanon.aview_columns(policy.view) c WHERE c.highest IS NOT NULL);
     IF guarantee.materialized THEN
         said := said || 'Its groups are stored, and can only become more general.'::text;
     END IF;

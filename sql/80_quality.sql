@@ -50,6 +50,14 @@ CREATE FUNCTION kanon.tally(view regclass, OUT "column" name, OUT value text, OU
 COMMENT ON FUNCTION kanon.tally IS
     'the published classes of an A-view (column is null), and the raw values of its columns; for the view''s owner';
 
+CREATE FUNCTION kanon.downcoding(view regclass, OUT fate text, OUT "column" name, OUT rows bigint, OUT narrowed bigint,
+        OUT certain bigint, OUT share float8, OUT candidates float8, OUT example text) RETURNS SETOF record
+    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 100000 ROWS 20 AS 'MODULE_PATHNAME', 'kanon_downcoding';
+COMMENT ON FUNCTION kanon.downcoding IS
+    'what an attacker who knows the algorithm learns beyond the published values, per column and (column is null) in '
+    'any column: rows with fewer candidates, rows whose value is certain, the share of candidates that is left; for '
+    'the view''s owner';
+
 --
 -- Estimates with an error bound.
 --

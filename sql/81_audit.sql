@@ -275,6 +275,49 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
 
+-- The finding about what an attacker concludes from groups being as small as possible.
+CREATE FUNCTION kanon.audit_minimality(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found record;
+    learned record;
+    fixing text := 'For levels that do not depend on the published rows, create the view with levels: see kanon.suggest_levels.';
+BEGIN
+    SELECT g.materialized OR g.block_size IS NOT NULL AS unknown INTO found FROM kanon.aview_guarantee(view) g;
+    IF found.unknown THEN
+        RETURN NEXT ROW ('minimality', view::text, 'share of rows narrowed by downcoding', NULL, 'info',
+            'Not measured: kanon.downcoding supports neither materialized views nor block_size.')::kanon.finding;
+        RETURN;
+    END IF;
+    SELECT * INTO learned FROM kanon.downcoding(view) d WHERE d.fate = 'group' AND d."column" IS NULL;
+    IF learned.rows IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN NEXT ROW ('minimality', view::text, 'share of rows narrowed by downcoding', learned.share,
+        CASE WHEN learned.narrowed > 0 THEN 'info' ELSE 'ok' END,
+        CASE WHEN learned.narrowed > 0 AND learned.certain = 0 THEN format(
+            'Readers who know the algorithm can rule out values of these rows: SELECT * FROM kanon.downcoding(%L). ', view::text) || fixing
+        END)::kanon.finding;
+    RETURN NEXT ROW ('minimality', view::text, 'share of rows with a generalized value that is certain', learned.certain / learned.rows::float8,
+        CASE WHEN learned.certain > 0 THEN 'warning' ELSE 'ok' END,
+        CASE WHEN learned.certain > 0 THEN format(
+            'Readers who know the algorithm know the exact values behind these generalized ones: SELECT * FROM kanon.downcoding(%L). ', view::text) || fixing
+        END)::kanon.finding;
+END
+$$;
+COMMENT ON FUNCTION kanon.audit_minimality IS
+    'the findings of kanon.audit about what an attacker concludes from groups being as small as possible';
+
+-- The finding about the order of rows.
+CREATE FUNCTION kanon.audit_order(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'order', view::text, 'rows come in the order of the source', NULL::float8, 'warning',
+        'A reader who knows some rows of the source finds the rows beside them, and rows of two such views can be paired by their numbers. '
+        'Unless that order is random, create the view again without keep_order.'
+    FROM kanon.aview_guarantee(view) g WHERE g.keep_order
+$$;
+COMMENT ON FUNCTION kanon.audit_order IS 'the finding of kanon.audit about a view that keeps the order of its source';
+
 -- The findings about what the source of a view depends on beside rows.  Queries are searched as text, without strings and
 -- quoted names.
 CREATE FUNCTION kanon.audit_source(view regclass) RETURNS SETOF kanon.finding
@@ -330,7 +373,9 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM kanon.audit_rows(view, threshold, population);
     RETURN QUERY SELECT * FROM kanon.audit_columns(view);
+    RETURN QUERY SELECT * FROM kanon.audit_minimality(view);
     RETURN QUERY SELECT * FROM kanon.audit_source(view);
+    RETURN QUERY SELECT * FROM kanon.audit_order(view);
     RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
 END
 $$;

@@ -20,8 +20,8 @@ CREATE TABLE measured AS SELECT 'kept' AS view, q.* FROM kanon.quality('kept') A
 SELECT count(*) AS differing FROM (SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'kept' EXCEPT
 	SELECT to_jsonb(m) - 'view' FROM measured m WHERE view = 'logical') AS d;
 SELECT * FROM measured WHERE view = 'kept';
-SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a EXCEPT
-	SELECT a::text FROM kanon.audit('logical') AS a) AS d;
+SELECT count(*) AS differing FROM (SELECT replace(a::text, 'kept', 'logical') FROM kanon.audit('kept') AS a
+	WHERE topic <> 'minimality' EXCEPT SELECT a::text FROM kanon.audit('logical') AS a) AS d;
 -- The advice of an audit works.
 CREATE TABLE alike (id integer PRIMARY KEY, age integer, disease text);
 INSERT INTO alike SELECT i, i / 10, 'flu' FROM generate_series(1, 20) AS i;

@@ -438,6 +438,20 @@ BEGIN
 END
 $$;
 
+-- Levels between which the columns of a view are published.  They are drawn aside, from no number of the sequence.
+CREATE FUNCTION oracle.make_levels(view_name text) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE oracle.col c SET lowest = d.lowest, highest = d.lowest + d.draw / 64 % (h.height - d.lowest + 1)
+        FROM oracle.col x,
+            LATERAL (SELECT oracle.height(x.dgh) AS height) h,
+            LATERAL (SELECT ('x' || md5(x.name || current_setting('oracle.state')))::bit(28)::int AS draw) r,
+            LATERAL (SELECT r.draw / 8 % (h.height + 1) AS lowest, r.draw) d
+        WHERE x.view = view_name AND x.role = 'quasi' AND r.draw % 8 < 6 AND (c.view, c.pos) = (x.view, x.pos);
+    RETURN (SELECT jsonb_object_agg(name, jsonb_build_array(lowest, highest)) FROM oracle.col
+        WHERE view = view_name AND highest IS NOT NULL);
+END
+$$;
+
 -- An A-view s.<name>, as kanon has it and as the oracle knows it.
 CREATE FUNCTION oracle.make_view(view_name text, upper_view bool DEFAULT false) RETURNS oracle.view
     LANGUAGE plpgsql AS $$
@@ -473,6 +487,9 @@ BEGIN
         v.stable := v.stable AND EXISTS (SELECT FROM pg_index WHERE indrelid = 's.choices'::regclass);
         v.k := CASE WHEN NOT v.profile ? 'k' OR oracle.chance(70) THEN v.k END;
     END IF;
+    IF v.algorithm = 'datafly' AND coalesce(v.k, 2) >= 2 AND md5(v.source || v.k) < '6' THEN
+        v.levels := oracle.make_levels(view_name);
+    END IF;
     PERFORM oracle.count('sources', src.form);
     PERFORM kanon.create_anonymization_view('s.' || view_name, v.source,
         id => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'id' ORDER BY pos),
@@ -481,7 +498,7 @@ BEGIN
         sensitive => (SELECT coalesce(jsonb_object_agg(name, dgh), '{}') FROM oracle.col WHERE view = view_name
             AND role = 'sensitive'),
         profile => v.profile, k => v.k, l => v.l, t => v.t, match => v.match, block_size => v.block_size,
-        algorithm => v.algorithm,
+        algorithm => v.algorithm, levels => v.levels,
         other => ARRAY(SELECT name FROM oracle.col WHERE view = view_name AND role = 'other' ORDER BY pos));
     DELETE FROM oracle.view WHERE name = view_name;
     INSERT INTO oracle.view SELECT v.*;

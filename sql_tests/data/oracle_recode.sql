@@ -13,11 +13,12 @@ CREATE TABLE oracle.view (
     profile jsonb, -- null: none
     stable bool,   -- the source may be asked twice
     steps int[],   -- columns among the quasi-identifiers, in the order of steps
-    algorithm text);
+    algorithm text, levels jsonb);
 CREATE TABLE oracle.col (
     view text, pos int, name text, type text, class text, role text, dgh text,
     nth int,       -- among the columns of its role
     home text,     -- the hierarchy that its values come from, if they are generalized already
+    lowest int DEFAULT 0, highest int, -- the levels between which it is published; null: up to the root
     PRIMARY KEY (view, pos));
 
 -- The rows of the view at hand.
@@ -118,7 +119,8 @@ CREATE FUNCTION oracle.height(dgh text) RETURNS int LANGUAGE sql STABLE AS $$
     SELECT coalesce((SELECT height FROM oracle.hierarchy WHERE name = dgh), 1)
 $$;
 
--- The column with the most different values on its level goes up next; ties by the order of columns.
+-- The column with the most different values on its level goes up next; ties by the order of columns.  First, all go up
+-- to their lowest levels.
 CREATE FUNCTION oracle.sequence(v oracle.view) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     steps int[] := '{}';
@@ -130,8 +132,8 @@ BEGIN
                 LATERAL (SELECT count(*)::int AS level FROM unnest(steps) s WHERE s = c.nth) now,
                 LATERAL (SELECT count(DISTINCT oracle.key(p.form)) AS different FROM oracle.path p
                          WHERE p.view = v.name AND p.nth = c.nth AND p.level = now.level) d
-            WHERE c.view = v.name AND c.role = 'quasi' AND now.level < oracle.height(c.dgh)
-            ORDER BY d.different DESC, c.nth LIMIT 1;
+            WHERE c.view = v.name AND c.role = 'quasi' AND now.level < coalesce(c.highest, oracle.height(c.dgh))
+            ORDER BY now.level < c.lowest DESC, d.different DESC, c.nth LIMIT 1;
         EXIT WHEN next IS NULL;
         steps := steps || next;
     END LOOP;
@@ -363,8 +365,9 @@ CREATE FUNCTION oracle.climb_steps(v oracle.view) RETURNS void LANGUAGE plpgsql 
 DECLARE
     levels int[];
     which int;
+    first int := (SELECT coalesce(sum(lowest), 0) FROM oracle.col WHERE view = v.name AND role = 'quasi');
 BEGIN
-    PERFORM oracle.publish_groups(v, 0);
+    PERFORM oracle.publish_groups(v, 0) FROM (SELECT 1) x WHERE first = 0;
     FOR s IN 1 .. cardinality(v.steps) LOOP
         EXIT WHEN NOT EXISTS (SELECT FROM oracle.line WHERE NOT done);
         which := v.steps[s];
@@ -372,7 +375,7 @@ BEGIN
         UPDATE oracle.line l SET now[which] = p.form FROM oracle.path p
             WHERE NOT l.done AND p.view = v.name AND p.nth = which AND p.level = levels[which]
                 AND p.zero = oracle.key(l.zero[which]);
-        PERFORM oracle.publish_groups(v, s);
+        PERFORM oracle.publish_groups(v, s) FROM (SELECT 1) x WHERE s >= first;
     END LOOP;
 END
 $$;

@@ -18,9 +18,10 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM oracle.place;
     PERFORM oracle.count('mismatches', what);
-    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% block_size=% profile=% '
-        'columns %\nsource: %\n%',
-        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.block_size, v.profile,
+    RAISE INFO E'%: CALL oracle.run(%, 1, %), query %\nview: % k=% l=% t=% match=% algorithm=% levels=% block_size=% '
+        'profile=% columns %\nsource: %\n%',
+        what, p.seed, p.scenario, p.query, v.name, v.k, v.l, v.t, v.match, v.algorithm, v.levels,
+        v.block_size, v.profile,
         (SELECT string_agg(format('%s %s %s %s', name, type, role, dgh), ', ' ORDER BY pos) FROM oracle.col
             WHERE view = v.name), v.source, details;
 END
@@ -172,6 +173,7 @@ BEGIN
     PERFORM oracle.count('views', 'match ' || v.match);
     PERFORM oracle.count('views', v.algorithm);
     PERFORM oracle.count('views', 'l') FROM (SELECT 1) x WHERE v.l IS NOT NULL;
+    PERFORM oracle.count('views', 'levels') FROM (SELECT 1) x WHERE v.levels IS NOT NULL;
     PERFORM oracle.count('views', 't') FROM (SELECT 1) x WHERE v.t IS NOT NULL;
     PERFORM oracle.count('views', 'block_size') FROM (SELECT 1) x WHERE v.block_size IS NOT NULL;
     PERFORM oracle.count('hierarchies', coalesce(h.kind, 'none')) FROM oracle.col c LEFT

@@ -111,6 +111,8 @@ create_recoder(Anonymizer *anonymizer)
 	if (aview->algorithm == ALGORITHM_MONDRIAN)
 		recoder->tree = aview_load_tree(aview);
 	recoder->nsteps = aview->nsteps;
+	recoder->first_step = aview->first_step;
+	recoder->last_step = aview->last_step;
 	recoder->steps = aview->steps;
 	recoder->count_rows = aview_counts_rows(aview);
 	for (int i = 0; i < aview->nquasi; i++)
@@ -327,7 +329,7 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 static uint64
 hash_by_text(const AView *aview, Oid type, Datum value)
 {
-	int level = settings_enter(aview->settings);
+	int level = settings_ensure(aview->settings);
 	Oid output;
 	bool is_varlena;
 	char *text;

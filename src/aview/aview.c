@@ -166,6 +166,20 @@ aview_counts_rows(const AView *aview)
 	return result;
 }
 
+/* Return true if the levels of a column are limited. */
+bool
+aview_limits_levels(const AView *aview)
+{
+	for (int i = 0; i < aview->nquasi; i++)
+	{
+		const AViewColumn *column = &aview->columns[aview->quasi[i]];
+
+		if (column->lowest > 0 || column->highest != NO_HIGHEST)
+			return true;
+	}
+	return false;
+}
+
 /* Return true if there may be rows that are published in groups. */
 bool
 aview_groups(const AView *aview)

@@ -15,6 +15,9 @@
 #define AVIEW_COLUMN_TABLE "aview_column"
 #define AVIEW_STEP_TABLE "aview_step"
 
+/* The highest level of a column where none is asked for. */
+#define NO_HIGHEST PG_INT32_MAX
+
 /* What a column says about the people that rows are about, and so how it is published. */
 typedef enum ColumnRole
 {
@@ -35,6 +38,10 @@ typedef struct AViewColumn
 	char *dgh_name;	  /* the hierarchy; NULL: none */
 	Dgh *dgh;		  /* the same, pinned to the definition's context */
 	bool generalized; /* true if it is published as kanon.generalized */
+
+	/* The levels between which a quasi-identifier of a chain is published; beyond the highest, rows are suppressed. */
+	int lowest;
+	int highest; /* NO_HIGHEST: up to the root */
 
 	/* The choices of a row's owner about the column: numbers of columns of the source, or -1. */
 	int disclose; /* boolean: whether it may be shown */
@@ -89,6 +96,7 @@ typedef struct AView
 	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
 	bool keeps_order;		  /* rows come in the source's order, not shuffled */
+	bool is_sorted;			  /* ... which is that of an ORDER BY in it */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */
@@ -99,6 +107,8 @@ typedef struct AView
 	int *quasi;		   /* the quasi-identifiers: numbers of columns, ascending */
 	int nsteps;		   /* of a chain; it leads every quasi-identifier to its root */
 	RecodeStep *steps; /* column: an index into quasi */
+	int first_step;	   /* rows are published in cells of the steps from this one */
+	int last_step;	   /* to this one */
 
 	/* Materialized views: see src/matview. */
 	bool materialized;
@@ -136,6 +146,8 @@ extern void aview_check_not_materialized(const AView *aview);
 extern void aview_check_logical(const AView *aview);
 /* Return true if every row is an individual of its own, so that rows are counted instead of identifiers. */
 extern bool aview_counts_rows(const AView *aview);
+/* Return true if the levels of a column are limited. */
+extern bool aview_limits_levels(const AView *aview);
 /* Return true if there may be rows that are published in groups. */
 extern bool aview_groups(const AView *aview);
 extern bool aview_index_is_key(Oid index, const Bitmapset *columns);

@@ -97,13 +97,18 @@ keep_hierarchy(const char *name)
 	kanon_execute("SELECT FROM kanon.dgh WHERE name OPERATOR(pg_catalog.=) $1 FOR KEY SHARE", 1, types, values, NULL);
 }
 
-/* Store the role and the hierarchy of a column, counted from 1. */
+/* Store the role, the hierarchy and the levels of a column, counted from 1. */
 static void
 store_column(int32 id, int attnum, const ColumnRequest *column)
 {
-	Oid types[4] = {INT4OID, INT2OID, TEXTOID, TEXTOID};
-	Datum values[4] = {Int32GetDatum(id), Int16GetDatum(attnum), CStringGetTextDatum(role_name(column->role))};
-	char nulls[5] = "    ";
+	Oid types[6] = {INT4OID, INT2OID, TEXTOID, TEXTOID, INT4OID, INT4OID};
+	Datum values[6] = {Int32GetDatum(id),
+					   Int16GetDatum(attnum),
+					   CStringGetTextDatum(role_name(column->role)),
+					   (Datum) 0,
+					   Int32GetDatum(column->lowest),
+					   Int32GetDatum(column->highest)};
+	char nulls[7] = "      ";
 
 	if (column->dgh)
 	{
@@ -112,8 +117,11 @@ store_column(int32 id, int attnum, const ColumnRequest *column)
 	}
 	else
 		nulls[3] = 'n';
-	kanon_execute("INSERT INTO kanon.aview_column (aview, attnum, role, dgh) VALUES ($1, $2, $3, $4)", 4, types, values,
-				  nulls);
+	if (!column->limited)
+		nulls[4] = nulls[5] = 'n';
+	kanon_execute("INSERT INTO kanon.aview_column (aview, attnum, role, dgh, lowest, highest)"
+				  " VALUES ($1, $2, $3, $4, $5, $6)",
+				  6, types, values, nulls);
 }
 
 /* Store the definition of a view. */

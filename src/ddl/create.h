@@ -44,6 +44,8 @@ typedef struct AViewRequest
 extern void request_check(const AViewRequest *request);
 /* Raise an error for a bad value in a request; match and algorithm may be NULL. */
 extern void request_check_values(const AViewRequest *request);
+/* Raise an error for a k that publishes rows as they are, where the levels of columns are limited. */
+extern void request_check_k_of_levels(int k, bool limited);
 /* Warn of a view in which nothing is hidden. */
 extern void request_warn_of_roles(const AViewRequest *request);
 /* Raise an error if a request needs a sensitive column or an identifier and has none. */

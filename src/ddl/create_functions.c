@@ -99,10 +99,78 @@ read_columns(List *requests, Jsonb *columns, ColumnRole role, const char *argume
 	return requests;
 }
 
+/* Set a level from a JSON value; return false if it is none. */
+static bool
+read_level(const JsonbValue *value, int *level)
+{
+	char *digits;
+
+	if (value == NULL || value->type != jbvNumeric)
+		return false;
+	digits = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+	if (strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 4)
+		return false;
+	*level = atoi(digits);
+	return true;
+}
+
+/* Set the levels of a column from the JSON array [from, to]; return false if it is none. */
+static bool
+read_level_range(const JsonbValue *value, ColumnRequest *column)
+{
+	JsonbContainer *array = value->val.binary.data;
+
+	if (value->type != jbvBinary || !JsonContainerIsArray(array) || JsonContainerSize(array) != 2)
+		return false;
+	column->limited = true;
+	return read_level(getIthJsonbValueFromContainer(array, 0), &column->lowest) &&
+		   read_level(getIthJsonbValueFromContainer(array, 1), &column->highest) && column->lowest <= column->highest;
+}
+
+/* Return the request for the quasi-identifier of a name; raise an error if there is none. */
+static ColumnRequest *
+find_quasi(List *requests, const char *name)
+{
+	ListCell *cell;
+
+	foreach (cell, requests)
+	{
+		ColumnRequest *column = lfirst(cell);
+
+		if (column->role == ROLE_QUASI && strcmp(column->name, name) == 0)
+			return column;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("levels names \"%s\", which is not a quasi-identifier", name)));
+}
+
+/* Read the levels between which quasi-identifiers are published, {"column": [from, to], ...}, into their requests. */
+static void
+read_levels(List *requests, Jsonb *levels)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(&levels->root);
+	JsonbIteratorToken token;
+	JsonbValue value;
+	ColumnRequest *column = NULL;
+
+	if (!JB_ROOT_IS_OBJECT(levels))
+		request_bad_argument("levels", JsonbToCString(NULL, &levels->root, VARSIZE(levels)),
+							 "an object of column and levels, such as {\"birth\": [1, 2], \"zip\": [2, 2]}");
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			column = find_quasi(requests, pnstrdup(value.val.string.val, value.val.string.len));
+		else if (token == WJB_VALUE && !read_level_range(&value, column))
+			request_bad_argument(psprintf("the range of levels of \"%s\"", column->name), jsonb_text(&value),
+								 "the lowest and the highest level, such as [1, 3]");
+	}
+}
+
 /*
  * Create an A-view: create_anonymization_view(name, query, id, quasi_ids, sensitive, k,
  * l, t, profile, algorithm, match, materialized, block_size, preselect, keep_order,
- * session_settings, other).
+ * session_settings, other, levels).
  */
 Datum
 kanon_create_anonymization_view(PG_FUNCTION_ARGS)
@@ -143,6 +211,8 @@ kanon_create_anonymization_view(PG_FUNCTION_ARGS)
 	request.session_settings = PG_ARGISNULL(15) ? NULL : PG_GETARG_ARRAYTYPE_P(15);
 	if (!PG_ARGISNULL(16))
 		request.columns = read_names(request.columns, PG_GETARG_ARRAYTYPE_P(16), ROLE_OTHER);
+	if (!PG_ARGISNULL(17))
+		read_levels(request.columns, PG_GETARG_JSONB_P(17));
 	progress_start(fcinfo);
 	view = aview_create(&request);
 	progress_end();
@@ -187,6 +257,8 @@ check_change(FunctionCallInfo fcinfo, const AView *aview)
 	change.t = change.has_t ? PG_GETARG_FLOAT8(3) : 0;
 	change.block_size = change.has_block_size ? PG_GETARG_INT32(5) : 0;
 	request_check_values(&change);
+	if (change.has_k)
+		request_check_k_of_levels(change.k, aview_limits_levels(aview));
 	request_check_roles(&change, has_column(aview, ROLE_SENSITIVE), has_column(aview, ROLE_ID));
 }
 

@@ -57,6 +57,17 @@ request_check_values(const AViewRequest *request)
 		request_bad_argument("preselect", psprintf("\"%s\"", request->preselect), "published or hidden");
 }
 
+/* Raise an error for a k that publishes rows as they are, where the levels of columns are limited. */
+void
+request_check_k_of_levels(int k, bool limited)
+{
+	if (limited && k < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k is %d, but it must be 2 or more for an anonymization view with levels", k),
+				 errdetail("With a k of 0 or 1, rows are published as they are.")));
+}
+
 /* Raise an error for an argument that needs a column of a role. */
 static pg_noreturn void
 missing_column(const char *argument, const char *role)
@@ -91,6 +102,34 @@ asks_for(const AViewRequest *request, ColumnRole role)
 			return true;
 	}
 	return false;
+}
+
+/* Raise an error if the levels of columns are limited in a view that cannot keep to it. */
+static void
+check_levels(const AViewRequest *request)
+{
+	bool limited = false;
+	ListCell *cell;
+
+	foreach (cell, request->columns)
+	{
+		const ColumnRequest *column = lfirst(cell);
+		int height;
+
+		if (!column->limited)
+			continue;
+		limited = true;
+		height = column->dgh ? dgh_get(column->dgh)->height : 1;
+		if (column->highest > height)
+			request_bad_argument(psprintf("the highest level of \"%s\"", column->name), psprintf("%d", column->highest),
+								 psprintf("at most %d, the height of its hierarchy", height));
+	}
+	if (request->has_k)
+		request_check_k_of_levels(request->k, limited);
+	if (limited && strcmp(request->algorithm, "datafly") != 0)
+		not_yet("levels with an algorithm other than datafly");
+	if (limited && request->materialized)
+		not_yet("materialized groups with levels");
 }
 
 /* Return true if some of the pairs of a profile are about a sensitive column. */
@@ -182,6 +221,7 @@ request_check(const AViewRequest *request)
 				 errhint("For example k => 5: each published row then looks like those of at least 4 other people.")));
 	request_check_values(request);
 	request_check_roles(request, asks_for(request, ROLE_SENSITIVE), asks_for(request, ROLE_ID));
+	check_levels(request);
 	if (request->materialized)
 		check_materialized(request);
 }

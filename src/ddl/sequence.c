@@ -130,7 +130,10 @@ load_for(Oid view, AclMode needed)
 	return aview_load(id);
 }
 
-/* Return the steps of a view: generalization_sequence(view), for roles that may query the view. */
+/*
+ * Return the steps of a view up to the last one that publishes rows:
+ * generalization_sequence(view), for roles that may query the view.
+ */
 Datum
 kanon_generalization_sequence(PG_FUNCTION_ARGS)
 {
@@ -138,7 +141,7 @@ kanon_generalization_sequence(PG_FUNCTION_ARGS)
 	AView *aview = load_for(PG_GETARG_OID(0), ACL_SELECT);
 
 	kanon_materialize(fcinfo);
-	for (int step = 0; step < aview->nsteps; step++)
+	for (int step = 0; step < aview->last_step; step++)
 	{
 		AViewColumn *column = &aview->columns[aview->quasi[aview->steps[step].column]];
 		NameData name;

@@ -48,6 +48,9 @@ typedef struct ColumnRequest
 	char *name;
 	char *dgh; /* the name of a hierarchy; NULL: none */
 	ColumnRole role;
+	bool limited; /* it is published between two levels of its hierarchy */
+	int lowest;
+	int highest;
 	int location; /* in the request's text, in bytes; negative: not there */
 } ColumnRequest;
 

@@ -67,7 +67,7 @@ static const char *const role_names[] = {
 
 /*
  * Return the columns of a view: aview_columns(view) -> (column, role, dgh, base_table,
- * base_column, disclose, retain, level).
+ * base_column, disclose, retain, level, lowest, highest).
  */
 Datum
 kanon_aview_columns(PG_FUNCTION_ARGS)
@@ -82,8 +82,8 @@ kanon_aview_columns(PG_FUNCTION_ARGS)
 		Oid table = InvalidOid;
 		AttrNumber attnum = aview_base_column(aview, i, &table);
 		NameData name;
-		Datum values[8];
-		bool nulls[8] = {false};
+		Datum values[10];
+		bool nulls[10] = {false};
 
 		namestrcpy(&name, column->name);
 		values[0] = NameGetDatum(&name);
@@ -97,6 +97,9 @@ kanon_aview_columns(PG_FUNCTION_ARGS)
 		describe_choice(aview, column->disclose, &values[5], &nulls[5]);
 		describe_choice(aview, column->retain, &values[6], &nulls[6]);
 		describe_choice(aview, column->level, &values[7], &nulls[7]);
+		values[8] = Int32GetDatum(column->lowest);
+		values[9] = Int32GetDatum(column->highest);
+		nulls[8] = nulls[9] = column->role != ROLE_QUASI || column->highest == NO_HIGHEST;
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

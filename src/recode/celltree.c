@@ -306,7 +306,7 @@ link_boxes(CellTree *tree)
 	return depth;
 }
 
-/* Set up a recoder's nesting, width and nsteps, and the tree's links and ranks. */
+/* Set up a recoder's nesting, width and steps, and the tree's links and ranks. */
 void
 celltree_prepare(Recoder *recoder)
 {
@@ -314,7 +314,7 @@ celltree_prepare(Recoder *recoder)
 
 	recoder->nesting = &celltree_nesting;
 	recoder->width = 1;
-	recoder->nsteps = link_boxes(tree);
+	recoder->nsteps = recoder->last_step = link_boxes(tree);
 	tree->context = CurrentMemoryContext;
 	tree->work = AllocSetContextCreate(CurrentMemoryContext, "kanon bound", ALLOCSET_SMALL_SIZES);
 	tree->bounds = palloc0(Max(recoder->ncolumns, 1) * sizeof(BoundList));

@@ -41,7 +41,7 @@ typedef struct CellTree
 	CellValue *roots;		  /* per column: the value that covers all others */
 } CellTree;
 
-/* Set up a recoder's nesting, width and nsteps, and the tree's links and ranks; columns and tree are set. */
+/* Set up a recoder's nesting, width and steps, and the tree's links and ranks; columns and tree are set. */
 extern void celltree_prepare(Recoder *recoder);
 
 #endif

@@ -36,11 +36,11 @@ chain_climb(const Recoder *recoder, int step, int32 *place)
 	place[taken.column] = recoder->columns[taken.column]->levels[taken.level - 1].parent[place[taken.column]];
 }
 
-/* Return 0: each cell of a chain is complete from the start. */
+/* Return the first step in whose cells rows are published: the cells of a chain are complete from the start. */
 static int
 chain_due(const Recoder *recoder, const int32 *place)
 {
-	return 0;
+	return recoder->first_step;
 }
 
 /* Return the value of a column in a cell. */

@@ -270,7 +270,7 @@ level_zero_value(Dictionary *dictionary, Datum value)
 Datum
 dictionary_value(Dictionary *dictionary, Datum value)
 {
-	int level = settings_enter(dictionary->settings);
+	int level = settings_ensure(dictionary->settings);
 	Datum raw = level_zero_value(dictionary, value);
 	Datum resolved = dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 
@@ -286,7 +286,7 @@ Datum
 dictionary_read(Dictionary *dictionary, const char *text)
 {
 	int len = strlen(text);
-	int level = settings_enter(dictionary->settings);
+	int level = settings_ensure(dictionary->settings);
 	Numeric number;
 	int64 day;
 	Datum raw;
@@ -369,6 +369,20 @@ read_key(const Dictionary *dictionary, Datum value, RawKey *key)
 		key->last ^= hash_bytes((const unsigned char *) key->bytes, key->size);
 }
 
+/* Return the code of a generalized value at level 0, after adding it and its generalizations if it is new. */
+int32
+dictionary_add(Dictionary *dictionary, Datum generalized)
+{
+	MemoryContext old = MemoryContextSwitchTo(dictionary->work);
+	bool found;
+	int32 code = intern_value(dictionary, 0, generalized, &found);
+
+	if (!found)
+		add_ancestors(dictionary, code, generalized);
+	MemoryContextSwitchTo(old);
+	return code;
+}
+
 /*
  * Return a code for a raw value that is seen for the first time.  Different raw values may
  * be one value even at level 0.
@@ -377,13 +391,10 @@ static int32
 dictionary_learn(Dictionary *dictionary, RawKey *key, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(dictionary->work);
-	Datum generalized = dictionary_value(dictionary, value);
+	int32 code = dictionary_add(dictionary, dictionary_value(dictionary, value));
 	RawEntry *entry;
 	bool found;
-	int32 code = intern_value(dictionary, 0, generalized, &found);
 
-	if (!found)
-		add_ancestors(dictionary, code, generalized);
 	MemoryContextReset(dictionary->work);
 	MemoryContextSwitchTo(dictionary->context);
 	if (key->bytes)

@@ -51,6 +51,9 @@ extern Dictionary *dictionary_create(Oid type, Dgh *dgh, PinnedSettings *setting
 /* Return the code of a raw value at level 0; the dictionary learns new values. */
 extern int32 dictionary_code(Dictionary *dictionary, Datum value, bool isnull);
 
+/* Return the code of a generalized value at level 0, as dictionary_value() returns it; it need not occur in a row. */
+extern int32 dictionary_add(Dictionary *dictionary, Datum generalized);
+
 /* Return a raw value, of any type, as a generalized value at level 0, in the current memory context. */
 extern Datum dictionary_value(Dictionary *dictionary, Datum value);
 /* Return the same from the raw value's text form. */

@@ -125,6 +125,8 @@ recoder_prepare(Recoder *recoder)
 	else
 		chain_prepare(recoder);
 	Assert(recoder->width <= MAX_PLACE);
+	Assert(recoder->first_step >= 0 && recoder->first_step <= recoder->last_step);
+	Assert(recoder->last_step <= recoder->nsteps);
 	recoder_forget_cells(recoder, recoder->context);
 }
 
@@ -283,6 +285,8 @@ check_groups(Climb *climb)
 {
 	int left = 0;
 
+	if (climb->step > climb->recoder->last_step)
+		return;
 	for (int i = 0; i < climb->ngroups; i++)
 	{
 		Group *group = climb->groups[i];

@@ -5,7 +5,9 @@
  * A recoding is a number of steps, each of which makes cells larger: a cell of a later
  * step is a union of cells of the step before.  A row is published in the first cell on
  * its way in which the unpublished rows satisfy the privacy predicate.  Rows that are still
- * unpublished after the last step, where there is one cell, are suppressed.
+ * unpublished after the last step, where there is one cell, are suppressed.  A view may
+ * publish in cells of some steps only: then cells of the other steps are nothing but
+ * larger and larger sets of rows.
  *
  * The cells are given by one of two nestings: a chain, each step of which raises one
  * column by one level (chain.c), or a tree of boxes, each step of which leads from the
@@ -72,6 +74,8 @@ struct Recoder
 	int ncolumns;
 	Dictionary **columns; /* one per column */
 	int nsteps;
+	int first_step; /* rows are published in cells of the steps from this one */
+	int last_step;	/* to this one; rows left then are suppressed, though there may be several cells */
 	const Nesting *nesting;
 	int width;			   /* numbers in a place */
 	RecodeStep *steps;	   /* of a chain, nsteps of them */
@@ -105,7 +109,10 @@ typedef struct Cell
 	Datum values[FLEXIBLE_ARRAY_MEMBER];
 } Cell;
 
-/* Set up a recoder's nesting and its set of cells; its columns, steps or tree, predicate and context are set. */
+/*
+ * Set up a recoder's nesting and its set of cells; its columns, steps, with the first and the
+ * last one, or its tree, its predicate and its context are set.
+ */
 extern void recoder_prepare(Recoder *recoder);
 /* Start a new, empty set of cells, which lives in a memory context; the cells made before belong to theirs. */
 extern void recoder_forget_cells(Recoder *recoder, MemoryContext context);
