@@ -308,6 +308,16 @@ $$;
 COMMENT ON FUNCTION kanon.audit_minimality IS
     'the findings of kanon.audit about what an attacker concludes from groups being as small as possible';
 
+-- The finding about the order of rows.
+CREATE FUNCTION kanon.audit_order(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'order', view::text, 'rows come in the order of the source', NULL::float8, 'warning',
+        'A reader who knows some rows of the source finds the rows beside them, and rows of two such views can be paired by their numbers. '
+        'Unless that order is random, create the view again without keep_order.'
+    FROM kanon.aview_guarantee(view) g WHERE g.keep_order
+$$;
+COMMENT ON FUNCTION kanon.audit_order IS 'the finding of kanon.audit about a view that keeps the order of its source';
+
 -- The findings about what the source of a view depends on beside rows.  Queries are searched as text, without strings and
 -- quoted names.
 CREATE FUNCTION kanon.audit_source(view regclass) RETURNS SETOF kanon.finding
@@ -365,6 +375,7 @@ BEGIN
     RETURN QUERY SELECT * FROM kanon.audit_columns(view);
     RETURN QUERY SELECT * FROM kanon.audit_minimality(view);
     RETURN QUERY SELECT * FROM kanon.audit_source(view);
+    RETURN QUERY SELECT * FROM kanon.audit_order(view);
     RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
 END
 $$;

@@ -81,7 +81,8 @@ SELECT kanon.create_anonymization_view('joined',
 	quasi_ids => '{"age": "ages"}',
 	k => 3, materialized => true, other => '{other}');
 -- A partition, whose rows are written through its parent.
-SELECT kanon.create_anonymization_view('first', 'SELECT id, year, age FROM visit_1', id => '{id, year}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('first', 'SELECT id, year, age FROM visit_1', id => '{id, year}',
+	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 -- Some of the stored groups are no longer as they were made.
 DELETE FROM person WHERE id % 9 = 2;
@@ -179,7 +180,8 @@ SQL
 	is($node->safe_psql($database,
 		q{SELECT string_agg(DISTINCT v || ': ' || measure || coalesce(' ' || subject, ''), ', ')
 			FROM unnest('{people, boxes, kept, waiting, visits, joined, first}'::text[]) v, kanon.audit(v::regclass) a
-			WHERE severity = 'critical'}), '', "$how: the audit finds nothing critical");
+			WHERE severity = 'critical' AND topic <> 'undeclared'}), '',
+		"$how: the audit finds nothing critical but columns that are published as they are");
 	is($node->safe_psql($database,
 		q{SELECT kanon.create_dgh('new');
 			SELECT kanon.create_anonymization_view('later', 'SELECT * FROM few', id => '{id}',

@@ -279,7 +279,11 @@ keeper_get(int32 id)
 	return keeper;
 }
 
-/* Do some work with a keeper, which no invalidation replaces until the work has ended. */
+/*
+ * Do some work with a keeper, which no invalidation replaces until the work has ended.
+ * After an error the keeper is made anew: want of memory may have left a value in one of
+ * its dictionaries without the values above it.
+ */
 void
 keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 {
@@ -289,12 +293,15 @@ keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 	{
 		work(keeper, arg);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
-		Assert(keeper->users > 0);
+		keeper->stale = true;
 		keeper->users--;
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	Assert(keeper->users > 0);
+	keeper->users--;
 }
 
 /* Use a keeper in the scope of its view's source: that of the caller, who may not be allowed to read it. */
