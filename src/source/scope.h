@@ -13,13 +13,15 @@
 #define KANON_SCOPE_H
 
 #include "aview/aview.h"
+#include "base/settings.h"
 
 #include "executor/instrument.h"
 #include "tcop/dest.h"
 
 typedef struct SourceScope
 {
-	int settings; /* the level of settings_leave() */
+	int settings;			  /* the level of settings_leave() */
+	PinnedSettings *declared; /* to be declared again */
 	bool quiet;
 	bool outer;				 /* the scope around this one is quiet */
 	CommandDest destination; /* of messages, to go back to */
