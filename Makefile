@@ -63,7 +63,8 @@ $(EXTENSION_SQL): $(SQL_PARTS) kanon.control
 	@mkdir -p $(@D)
 	cat $(SQL_PARTS) > $@
 
-# PGXS tracks no headers on Debian: every object depends on all of them, and on the server that it is compiled for.
+# PGXS tracks no headers on Debian: every object depends on all of them, and on the server and the options that it is
+# compiled for.
 OBJECTS = $(OBJS) $(OBJS:.o=.bc)
 $(OBJECTS): $(filter-out %_gram.h, $(wildcard $(FOLDERS:=/*.h))) build/server | $(GENERATED)
 # A grammar's header comes with its C file, in one run of bison; its scanner is compiled with the same tokens.
@@ -78,7 +79,7 @@ src/release/common/kdtree.o src/release/plain/outlier_count.o src/release/uncert
 
 build/server: FORCE
 	@mkdir -p $(@D)
-	@$(PG_CONFIG) > $@.new
+	@($(PG_CONFIG) && echo 'COPT = $(COPT)') > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 .PHONY: FORCE installcheck

@@ -6,9 +6,9 @@
 -- Labels are compared byte by byte, hence COLLATE "C".
 --
 
--- The ids of hierarchies.
+-- The ids of hierarchies.  The trigger below takes them, so that a role that may
+-- insert hierarchies needs no privilege on the sequence.
 CREATE SEQUENCE kanon.dgh_serial AS integer;
-GRANT USAGE ON SEQUENCE kanon.dgh_serial TO PUBLIC;
 
 -- The numbers of the states of hierarchies.  Each change makes a new state.  The
 -- sequence is not dumped: a restored hierarchy is in a new state, and a sequence
@@ -16,7 +16,7 @@ GRANT USAGE ON SEQUENCE kanon.dgh_serial TO PUBLIC;
 CREATE SEQUENCE kanon.dgh_generation AS integer;
 
 CREATE TABLE kanon.dgh (
-    id integer DEFAULT nextval('kanon.dgh_serial') CONSTRAINT dgh_pkey PRIMARY KEY,
+    id integer CONSTRAINT dgh_pkey PRIMARY KEY, -- set by the trigger unless it is given
     name text COLLATE "C" NOT NULL CONSTRAINT dgh_name_key UNIQUE,
     kind text COLLATE "C" NOT NULL DEFAULT 'tree',
     origin numeric,

@@ -22,7 +22,9 @@ CREATE TABLE kanon.aview (
     chain text,
     preselect text NOT NULL DEFAULT 'published' CONSTRAINT aview_preselect_is_known CHECK (preselect IN ('published', 'hidden')),
     keep_order boolean NOT NULL DEFAULT false,
-    settings text[] NOT NULL DEFAULT '{}'
+    settings text[] NOT NULL DEFAULT '{}',
+    stale boolean NOT NULL DEFAULT false,
+    policies text
 );
 COMMENT ON COLUMN kanon.aview.maintained IS
     'how the stored groups of a materialized view are kept up to date; null: the view is not materialized';
@@ -30,6 +32,8 @@ COMMENT ON COLUMN kanon.aview.chain IS 'the generalization steps by which the st
 COMMENT ON COLUMN kanon.aview.preselect IS 'columns by which analysts who may not read the source have its rows selected there: those that every row publishes as they are, or also those that some rows hide';
 COMMENT ON COLUMN kanon.aview.keep_order IS 'whether rows come in the order of the source; otherwise they are shuffled';
 COMMENT ON COLUMN kanon.aview.settings IS 'the settings with which the source is read, as in pg_proc.proconfig';
+COMMENT ON COLUMN kanon.aview.policies IS 'kanon.row_policies of a materialized view when its groups were last compared with its source';
+COMMENT ON COLUMN kanon.aview.stale IS 'whether the stored groups are known to have missed changes, until kanon.refresh brings them in';
 
 CREATE TABLE kanon.aview_column (
     aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
@@ -59,6 +63,17 @@ CREATE TABLE kanon.aview_tree (
     open boolean[] NOT NULL
 );
 
+-- The tables that materialized views follow.  Event triggers ask here which views a
+-- command concerns: every role can create triggers named like ours on its own tables.
+CREATE TABLE kanon.aview_follows (
+    aview integer NOT NULL REFERENCES kanon.aview ON DELETE CASCADE,
+    relation regclass NOT NULL,
+    by_rows boolean NOT NULL,
+    CONSTRAINT aview_follows_pkey PRIMARY KEY (aview, relation)
+);
+CREATE INDEX aview_follows_relation ON kanon.aview_follows (relation);
+COMMENT ON COLUMN kanon.aview_follows.by_rows IS 'whether triggers for each row tell of all changes, since statements may name a parent that the view does not follow';
+
 -- pg_restore with several jobs loads these tables in any order.  Functions write
 -- their rows and make sure that the referenced rows exist.  So the foreign keys
 -- only need to protect referenced rows from being deleted.
@@ -68,7 +83,8 @@ DECLARE
 BEGIN
     FOR found IN
         SELECT tgrelid::regclass AS tab, tgname AS name FROM pg_catalog.pg_trigger
-        WHERE tgrelid IN ('kanon.aview_column'::regclass, 'kanon.aview_step'::regclass, 'kanon.aview_tree'::regclass)
+        WHERE tgrelid IN ('kanon.aview_column'::regclass, 'kanon.aview_step'::regclass, 'kanon.aview_tree'::regclass,
+                'kanon.aview_follows'::regclass)
             AND tgfoid = '"RI_FKey_check_ins"'::regproc
     LOOP
         EXECUTE format('ALTER TABLE %s DISABLE TRIGGER %I', found.tab, found.name);
@@ -80,6 +96,7 @@ COMMENT ON TABLE kanon.aview IS 'anonymization views and their guarantees';
 COMMENT ON TABLE kanon.aview_column IS 'identifiers, quasi-identifiers and sensitive columns of anonymization views';
 COMMENT ON TABLE kanon.aview_step IS 'generalization sequences of anonymization views';
 COMMENT ON TABLE kanon.aview_tree IS 'kd-trees of anonymization views by Mondrian';
+COMMENT ON TABLE kanon.aview_follows IS 'tables that have triggers of materialized anonymization views';
 
 -- Temporary views are not dumped, so their definitions here are not dumped either.
 SELECT pg_extension_config_dump('kanon.aview_serial', '');
@@ -91,6 +108,7 @@ SELECT pg_extension_config_dump('kanon.aview_step',
     'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
 SELECT pg_extension_config_dump('kanon.aview_tree',
     'WHERE aview IN (SELECT a.id FROM kanon.aview a, pg_catalog.pg_class c WHERE a.view = c.oid AND c.relpersistence <> ''t'')');
+SELECT pg_extension_config_dump('kanon.aview_follows', '');
 
 -- Make the prepared statements of all sessions see a changed definition.
 CREATE FUNCTION kanon.aview_changed() RETURNS trigger
@@ -153,7 +171,7 @@ CREATE FUNCTION kanon.create_anonymization_view(
 CREATE FUNCTION kanon.drop_anonymization_view(name text) RETURNS void
     LANGUAGE c STRICT AS 'MODULE_PATHNAME', 'kanon_drop_anonymization_view';
 CREATE FUNCTION kanon.alter_anonymization_view(name text, k integer DEFAULT NULL, l integer DEFAULT NULL,
-    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL) RETURNS void
+    t float8 DEFAULT NULL, match text DEFAULT NULL, block_size integer DEFAULT NULL, preselect text DEFAULT NULL) RETURNS void
     LANGUAGE c AS 'MODULE_PATHNAME', 'kanon_alter_anonymization_view';
 
 CREATE FUNCTION kanon.generalization_sequence(view regclass, OUT step integer, OUT "column" name, OUT level integer)
@@ -171,11 +189,29 @@ CREATE FUNCTION kanon.uncovered(view regclass, OUT "column" name, OUT value text
     RETURNS SETOF record
     LANGUAGE c STABLE STRICT ROWS 100 AS 'MODULE_PATHNAME', 'kanon_uncovered';
 
+-- Event triggers call this function before they need the library.  Without it they could
+-- do nothing for the views that a command concerns, and say only that a file is missing.
+CREATE FUNCTION kanon.need_library(event_trigger name) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- The type's input function is in the library.
+    PERFORM '*'::kanon.generalized;
+EXCEPTION WHEN OTHERS THEN
+    RAISE EXCEPTION USING ERRCODE = SQLSTATE,
+        MESSAGE = format('an anonymization view depends on this command, but the library of extension kanon cannot be loaded: %s', SQLERRM),
+        HINT = format('Install the library again. To go on without it, a superuser can run ALTER EVENT TRIGGER %I DISABLE; '
+            'once the library is back, enable it and refresh the materialized anonymization views.', event_trigger);
+END
+$$;
+COMMENT ON FUNCTION kanon.need_library(name) IS 'raises an error that names the way out if the library cannot be loaded';
+REVOKE EXECUTE ON FUNCTION kanon.need_library(name) FROM PUBLIC;
+
 -- Delete the definition of an A-view when the view is dropped, by any statement.
 CREATE FUNCTION kanon.forget_dropped_views() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     dropped kanon.aview;
+    followed regclass[];
     kept record;
 BEGIN
     -- Absent while the extension itself is being dropped.
@@ -185,15 +221,19 @@ BEGIN
     DELETE FROM kanon.access_grant a USING pg_event_trigger_dropped_objects() d
         WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0;
     FOR dropped IN
-        DELETE FROM kanon.aview a USING pg_event_trigger_dropped_objects() d
-            WHERE d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0 RETURNING a.*
+        SELECT a.* FROM kanon.aview a JOIN pg_event_trigger_dropped_objects() d
+            ON d.classid = 'pg_class'::regclass AND d.objid = a.view::oid AND d.objsubid = 0
     LOOP
+        PERFORM kanon.need_library('kanon_forget_dropped_views');
+        followed := ARRAY(SELECT f.relation FROM kanon.aview_follows f WHERE f.aview = dropped.id);
+        DELETE FROM kanon.aview a WHERE a.id = dropped.id;
         -- Drop the groups of a materialized view, and the triggers that kept them up to date.
         CONTINUE WHEN dropped.maintained IS NULL;
         EXECUTE format('DROP TABLE IF EXISTS kanon.groups_%s, kanon.members_%1$s', dropped.id);
         FOR kept IN
             SELECT tgrelid::regclass AS tab, tgname AS name FROM pg_trigger
-            WHERE tgfoid = 'kanon.keep_groups()'::regprocedure AND tgname ~ format('^kanon_%s_[a-z]+$', dropped.id)
+            WHERE tgrelid = ANY (followed::oid[]) AND tgfoid = 'kanon.keep_groups()'::regprocedure
+                AND tgname ~ format('^kanon_%s_[a-z]+$', dropped.id)
         LOOP
             EXECUTE format('DROP TRIGGER %I ON %s', kept.name, kept.tab);
         END LOOP;
@@ -201,4 +241,3 @@ BEGIN
 END
 $$;
 CREATE EVENT TRIGGER kanon_forget_dropped_views ON sql_drop EXECUTE FUNCTION kanon.forget_dropped_views();
-

@@ -36,18 +36,23 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer, OUT materialized boolean) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[],
+        OUT keep_order boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not an anonymization view', aview_guarantee.view);
     END IF;
-    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL INTO k, l, t, match, algorithm, block_size, materialized
+    -- An application may keep a secret in a setting of its own, so that the values of these are left out.
+    SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL, a.preselect,
+            ARRAY(SELECT CASE WHEN s LIKE '%.%=%' AND split_part(s, '=', 1) LIKE '%.%' THEN split_part(s, '=', 1) || '=...' ELSE s END
+                FROM unnest(a.settings) AS s), a.keep_order
+        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings, keep_order
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;
 COMMENT ON FUNCTION kanon.aview_guarantee(regclass) IS
-    'the guarantees of an anonymization view (k, l, t), and how it is read';
+    'the guarantees of an anonymization view (k, l, t), and how it is read: settings without = follow the session';
 
 -- Return the OID of a role, 0 for public; raise an error if the role does not exist.
 CREATE FUNCTION kanon.access_role(role text) RETURNS oid
@@ -122,11 +127,6 @@ CREATE FUNCTION kanon.aview_profile(view regclass, OUT choices regclass, OUT k n
 COMMENT ON FUNCTION kanon.aview_profile(regclass) IS
     'the profile table of an anonymization view, and the columns by which choices are found there; no row if the '
     'view has no profile';
-
-CREATE FUNCTION kanon.aview_selects(view regclass) RETURNS boolean
-    LANGUAGE c STABLE STRICT AS 'MODULE_PATHNAME', 'kanon_aview_selects';
-COMMENT ON FUNCTION kanon.aview_selects(regclass) IS
-    'whether the source of an anonymization view leaves out rows of its table';
 
 CREATE FUNCTION kanon.why_hidden(view regclass, VARIADIC id text[], OUT "row" bigint, OUT "column" name, OUT shown text,
         OUT reason text, OUT explanation text) RETURNS SETOF record
@@ -312,54 +312,10 @@ COMMENT ON FUNCTION kanon.policy(regclass) IS
 -- Deletion of values whose retention has ended.
 --
 
+-- Its names are looked up in pg_catalog, also where the owner herself calls it.
 CREATE FUNCTION kanon.purge_expired(view regclass, dry_run boolean DEFAULT true, OUT "column" name, OUT base regclass, OUT rows bigint)
     RETURNS SETOF record
-    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    profile record;
-    c record;
-    key text;
-    due text;
-BEGIN
-    IF view IS NULL OR dry_run IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'view and dry_run must not be null';
-    END IF;
-    IF NOT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = view) THEN
-        RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('must be owner of view %s', view);
-    END IF;
-    SELECT * INTO profile FROM kanon.aview_profile(view);
-    IF profile.choices IS NULL OR NOT EXISTS (SELECT FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL) THEN
-        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('anonymization view "%s" has no column with a limited retention', view),
-            HINT = 'Name its retention columns in the "retain" part of the view''s profile.';
-    END IF;
-    FOR c IN SELECT * FROM kanon.aview_columns(view) x WHERE x.retain IS NOT NULL LOOP
-        SELECT string_agg(format('b.%I = p.%I', v.base_column, k.name), ' AND ') INTO key
-            FROM unnest(profile.view_key, profile.choices_key) k (view_name, name)
-                JOIN kanon.aview_columns(view) v ON v.column = k.view_name AND v.base_table = c.base_table;
-        IF c.base_table IS NULL OR kanon.aview_selects(view) OR array_length(profile.view_key, 1) IS DISTINCT FROM
-            (SELECT count(*) FROM kanon.aview_columns(view) v WHERE v.column = ANY (profile.view_key) AND v.base_table = c.base_table) THEN
-            RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
-                MESSAGE = format('column "%s" of anonymization view "%s" cannot be cleared', c.column, view),
-                DETAIL = 'The column and the profile''s key must be columns of the same table, and the view must show all rows of that table.';
-        END IF;
-        -- A value is due if its retention has an end for every purpose and recipient, and all these ends have passed.
-        due := format('b.%I IS NOT NULL AND EXISTS (SELECT FROM %s p WHERE %s)
-            AND NOT EXISTS (SELECT FROM %2$s p WHERE %3$s AND (p.%4$I IS NULL OR p.%4$I >= %5$s))', c.base_column, profile.choices, key, c.retain,
-            CASE WHEN (SELECT atttypid FROM pg_attribute WHERE attrelid = profile.choices AND attname = c.retain) = 'date'::regtype
-                THEN $q$timezone('UTC', statement_timestamp())::date$q$ ELSE 'statement_timestamp()' END);
-        "column" := c.column;
-        base := c.base_table;
-        IF dry_run THEN
-            EXECUTE format('SELECT count(*) FROM %s b WHERE %s', base, due) INTO rows;
-        ELSE
-            EXECUTE format('UPDATE %s b SET %I = NULL WHERE %s', base, c.base_column, due);
-            GET DIAGNOSTICS rows = ROW_COUNT;
-        END IF;
-        RETURN NEXT;
-    END LOOP;
-END
-$$;
+    LANGUAGE c VOLATILE ROWS 10 SET search_path = pg_catalog, pg_temp AS 'MODULE_PATHNAME', 'kanon_purge_expired';
 COMMENT ON FUNCTION kanon.purge_expired(regclass, boolean) IS
     'clears values in the base table whose retention has ended for every purpose and recipient (dry_run: only count '
-    'them)';
+    'them), as the view''s owner';

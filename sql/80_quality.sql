@@ -2,8 +2,9 @@
 -- Quality and risk: how much an A-view, or any relation, reveals.
 --
 -- Functions that look behind a view are for the view's owner.  Functions that examine
--- a relation are for every role that may read it.  They run with the rights of the
--- relation's owner, so that code in the relation cannot use the auditor's rights.
+-- a relation return what the caller's own SELECT would return.  They run with the rights
+-- of the relation's owner if the caller has these, so that code in the relation cannot
+-- use the auditor's rights.
 --
 
 CREATE FUNCTION kanon.quality(view regclass, predicate text DEFAULT NULL,

@@ -18,6 +18,18 @@ CREATE FUNCTION kanon.base_relations(view regclass) RETURNS SETOF regclass
 $$;
 COMMENT ON FUNCTION kanon.base_relations IS 'the relations that an A-view reads, directly or through views';
 
+-- Changes of row policies fire no trigger of a table.  Readers of stored groups compare this text with the stored one.
+CREATE FUNCTION kanon.row_policies(view regclass) RETURNS text
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT md5(string_agg(format('%s %s %s %s %s %s %s', c.oid::regclass, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive,
+            ARRAY(SELECT coalesce(r.rolname, 'public') FROM unnest(p.polroles) AS role LEFT JOIN pg_roles r ON r.oid = role ORDER BY 1),
+            pg_get_expr(p.polqual, p.polrelid)), E'\n' ORDER BY c.oid::regclass::text, p.polname))
+    FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation LEFT JOIN pg_policy p ON p.polrelid = c.oid
+    WHERE c.relrowsecurity
+$$;
+COMMENT ON FUNCTION kanon.row_policies(regclass) IS
+    'a digest of the row policies of the tables that a view reads; null: none of them has row security';
+
 -- Say why a column looks identifying.
 CREATE FUNCTION kanon.looks_identifying(name text, type regtype) RETURNS text
     LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -234,18 +246,11 @@ COMMENT ON FUNCTION kanon.audit_columns IS
 CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'trigger', format('%s on %s', t.tgname, t.tgrelid::regclass), 'disabled', NULL::float8, 'critical',
-        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE %sTRIGGER %I;', t.tgrelid::regclass,
-            CASE WHEN c.relnamespace = 'kanon'::regnamespace THEN 'ALWAYS ' END, t.tgname)
+        format('This trigger keeps kanon''s data up to date. ALTER TABLE %s ENABLE ALWAYS TRIGGER %I;', t.tgrelid::regclass, t.tgname)
     FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid
-    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R')
-        AND (c.relnamespace = 'kanon'::regnamespace OR t.tgrelid IN (SELECT kanon.base_relations(view)))
+    WHERE p.pronamespace = 'kanon'::regnamespace AND t.tgenabled IN ('D', 'R') AND c.relnamespace = 'kanon'::regnamespace
     UNION ALL
-    SELECT 'trigger', format('kanon_%s_%s on %s', k.id, e.event, k.tgrelid::regclass), 'missing', NULL, 'critical',
-        'Changes of the table do not reach the stored groups. Drop the materialized view and create it again.'
-    FROM (SELECT DISTINCT t.tgrelid, substring(t.tgname FROM '^kanon_([0-9]+)_') AS id FROM pg_trigger t
-        WHERE t.tgfoid = 'kanon.keep_groups()'::regprocedure AND t.tgrelid IN (SELECT kanon.base_relations(view))) AS k,
-        unnest('{insert,update,delete,truncate}'::text[]) AS e (event)
-    WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = k.tgrelid AND t.tgname = format('kanon_%s_%s', k.id, e.event))
+    SELECT g.topic, g.subject, g.measure, NULL, g.severity, g.advice FROM kanon.audit_groups(view) AS g
     UNION ALL
     SELECT 'trigger', e.evtname, 'disabled', NULL, 'critical',
         format('This event trigger deletes the definitions of dropped views. ALTER EVENT TRIGGER %I ENABLE;', e.evtname)
@@ -270,6 +275,59 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
 
+-- The finding about the order of rows.
+CREATE FUNCTION kanon.audit_order(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'order', view::text, 'rows come in the order of the source', NULL::float8, 'warning',
+        'A reader who knows some rows of the source finds the rows beside them, and rows of two such views can be paired by their numbers. '
+        'Unless that order is random, create the view again without keep_order.'
+    FROM kanon.aview_guarantee(view) g WHERE g.keep_order
+$$;
+COMMENT ON FUNCTION kanon.audit_order IS 'the finding of kanon.audit about a view that keeps the order of its source';
+
+-- The findings about what the source of a view depends on beside rows.  Queries are searched as text, without strings and
+-- quoted names.
+CREATE FUNCTION kanon.audit_source(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    WITH relation AS (SELECT view::oid AS oid UNION SELECT b FROM kanon.base_relations(view) AS b),
+    code AS (
+        SELECT r.oid::regclass::text AS place, pg_get_viewdef(r.oid) AS text FROM relation r JOIN pg_class c USING (oid) WHERE c.relkind = 'v'
+        UNION ALL
+        SELECT format('policy %I on %s', p.polname, r.oid::regclass), pg_get_expr(p.polqual, p.polrelid)
+        FROM relation r JOIN pg_policy p ON p.polrelid = r.oid JOIN pg_class c ON c.oid = r.oid WHERE c.relrowsecurity),
+    bare AS (SELECT place, regexp_replace(text, '''(?:[^'']|'''')*''|"(?:[^"]|"")*"', ' ', 'g') AS text FROM code),
+    used AS (
+        SELECT d.refclassid, d.refobjid FROM relation r JOIN pg_rewrite w ON w.ev_class = r.oid
+            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+        UNION
+        SELECT d.refclassid, d.refobjid FROM relation r JOIN pg_class c ON c.oid = r.oid AND c.relrowsecurity
+            JOIN pg_policy p ON p.polrelid = r.oid JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid),
+    called AS (
+        SELECT u.refobjid AS oid FROM used u WHERE u.refclassid = 'pg_proc'::regclass
+        UNION
+        SELECT o.oprcode FROM used u JOIN pg_operator o ON u.refclassid = 'pg_operator'::regclass AND o.oid = u.refobjid)
+    SELECT 'source', view::text, format('follows the setting %s', s), NULL::float8, 'critical',
+        'Each value of the setting gives another grouping of the same people, and a reader who sets several values can compare them. '
+        'Create the view without session_settings, or see to it that each role can read with one value only.'
+    FROM kanon.aview_guarantee(view) g, unnest(g.settings) AS s WHERE s NOT LIKE '%=%'
+    UNION ALL
+    SELECT 'source', b.place, 'depends on the role that reads', NULL, 'critical',
+        'Each role gets another grouping of the same people, and a member of several roles can compare them. Give each role a view of its own, and only one of them.'
+    FROM bare b WHERE b.text ~* '\m(current_user|current_role|session_user|user|getpgusername|pg_has_role|has_\w+_privilege|row_security_active)\M'
+    UNION ALL
+    SELECT 'source', p.oid::regprocedure::text, 'has no search_path of its own', NULL, 'warning',
+        format('Its names are looked up in the schemas of the session that created the view. ALTER FUNCTION %s SET search_path = pg_catalog;', p.oid::regprocedure)
+    FROM called c JOIN pg_proc p USING (oid) JOIN pg_language l ON l.oid = p.prolang
+    WHERE l.lanname NOT IN ('internal', 'c') AND p.pronamespace NOT IN ('pg_catalog'::regnamespace, 'kanon'::regnamespace)
+        AND to_jsonb(p) ->> 'prosqlbody' IS NULL AND NOT EXISTS (SELECT FROM unnest(p.proconfig) AS s WHERE s LIKE 'search_path=%')
+    UNION ALL
+    SELECT 'source', view::text, 'selects by values that some rows hide', NULL, 'info',
+        format('The time of a query tells analysts about values that the view hides. SELECT kanon.alter_anonymization_view(%L, preselect => ''published'');', view::text)
+    FROM kanon.aview_guarantee(view) g WHERE g.preselect = 'hidden'
+$$;
+COMMENT ON FUNCTION kanon.audit_source IS
+    'the findings of kanon.audit about settings, roles and functions that the source of an A-view depends on';
+
 CREATE FUNCTION kanon.audit(view regclass, threshold float8 DEFAULT 0.2, population regclass DEFAULT NULL) RETURNS SETOF kanon.finding
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -282,6 +340,8 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM kanon.audit_rows(view, threshold, population);
     RETURN QUERY SELECT * FROM kanon.audit_columns(view);
+    RETURN QUERY SELECT * FROM kanon.audit_source(view);
+    RETURN QUERY SELECT * FROM kanon.audit_order(view);
     RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
 END
 $$;

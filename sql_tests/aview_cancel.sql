@@ -13,7 +13,8 @@ SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3,
 	other => '{ward}');
 SELECT kanon.create_anonymization_view('blocks', 'SELECT * FROM person',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 50000, other => '{disease, ward}');
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 50000,
+		other => '{disease, ward}');
 SELECT kanon.create_anonymization_view('kept', 'SELECT * FROM person WHERE random() >= 0',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, other => '{disease, ward}');
 -- The sources of the next three stop at one row, for a lock that this session holds.
@@ -30,7 +31,8 @@ SELECT kanon.create_anonymization_view('people_stopped', 'SELECT * FROM person W
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', sensitive => '{"disease": null}', k => 50, l => 3,
 	other => '{ward}');
 SELECT kanon.create_anonymization_view('blocks_stopped', 'SELECT * FROM person WHERE id <= 50000 AND stop_at(id)',
-	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 25000, other => '{disease, ward}');
+	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, block_size => 25000,
+		other => '{disease, ward}');
 SELECT kanon.create_anonymization_view('kept_stopped',
 	'SELECT * FROM person WHERE id <= 50000 AND stop_at(id) AND random() >= 0',
 	id => '{id}', quasi_ids => '{"age": "tens", "zip": "zips"}', k => 50, other => '{disease, ward}');

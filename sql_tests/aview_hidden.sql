@@ -67,7 +67,8 @@ END
 $$;
 SELECT what, differs(source, without) FROM (VALUES
 	('plain', 'SELECT * FROM person', 'SELECT age, zip FROM person'),
-	('other order', 'SELECT ward, zip, note, age FROM person WHERE ward < 3', 'SELECT age, zip FROM person WHERE ward < 3'),
+	('other order', 'SELECT ward, zip, note, age FROM person WHERE ward < 3',
+		'SELECT age, zip FROM person WHERE ward < 3'),
 	('sorted by it', 'SELECT age, note, zip FROM person ORDER BY note', 'SELECT age, zip FROM person'),
 	('first by it', 'SELECT age, note, zip FROM person ORDER BY note LIMIT 50',
 		'SELECT age, zip FROM (SELECT * FROM person ORDER BY note LIMIT 50) x'),
@@ -95,7 +96,8 @@ SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}');
 SELECT kanon.create_anonymization_view('narrow', 'SELECT id, age, zip, disease, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}');
-SELECT kanon.create_anonymization_view('witnessed', 'SELECT note, ward, disease, zip, age, id FROM person', id => '{id}',
+SELECT kanon.create_anonymization_view('witnessed', 'SELECT note, ward, disease, zip, age, id FROM person',
+	id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}',
 	match => 'witness');
 CREATE FUNCTION rows_of(query text, plan text) RETURNS text LANGUAGE plpgsql AS $$
@@ -103,7 +105,8 @@ DECLARE
 	answer text;
 BEGIN
 	PERFORM set_config('kanon.plan', plan, true);
-	EXECUTE format('SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) || count(*) FROM (%s) AS q', query) INTO answer;
+	EXECUTE format('SELECT md5(string_agg(q::text, '' '' ORDER BY q::text)) || count(*) FROM (%s) AS q',
+		query) INTO answer;
 	RETURN answer;
 END
 $$;
@@ -141,12 +144,14 @@ SELECT kanon.report('people') ~ 'remark|pid' AS mentions_hidden;
 
 -- 4. The key by which a profile finds choices.
 CREATE TABLE choices (pid integer PRIMARY KEY, k integer, sa integer, show_age bool);
-INSERT INTO choices SELECT pid, CASE WHEN id % 7 = 0 THEN 0 WHEN id % 3 = 0 THEN 4 ELSE 3 END, 0, id % 5 > 0 FROM person;
+INSERT INTO choices SELECT pid, CASE WHEN id % 7 = 0 THEN 0 WHEN id % 3 = 0 THEN 4 ELSE 3 END, 0, id % 5 > 0
+	FROM person;
 SELECT columns_with('{*}', profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k"}') AS key_not_in_all,
 	columns_with('{*, pid}', profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k"}') AS named,
 	columns_with('{*}', 'SELECT person.*, c.sa, c.k AS wish FROM person JOIN choices c USING (pid)',
 		profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k"}') AS nor_choices;
-SELECT columns_with('{}', profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k", "disclose": {"zip": "show_age"}}')
+SELECT columns_with('{}',
+	profile => '{"table": "choices", "key": {"pid": "pid"}, "k": "k", "disclose": {"zip": "show_age"}}')
 	AS discloses_hidden,
 	columns_with('{}', profile => '{"table": "choices", "key": {"missing": "pid"}, "k": "k"}') AS missing_key,
 	columns_with('{}', profile => '{"table": "choices", "key": {"zip": "pid"}, "k": "k"}') AS other_type;
@@ -159,7 +164,8 @@ SELECT kanon.create_anonymization_view('hidden', 'SELECT pid, remark, id, zip, a
 SELECT kanon.create_anonymization_view('named', 'SELECT pid, remark, id, zip, age, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile');
 SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'hidden'::regclass AND attnum > 0;
-SELECT plan, rows_of('SELECT id, zip, age, ward FROM hidden', plan) = rows_of('SELECT id, zip, age, ward FROM named', plan)
+SELECT plan, rows_of('SELECT id, zip, age, ward FROM hidden', plan) = rows_of('SELECT id, zip, age, ward FROM named',
+	plan)
 	AS same, rows_of('SELECT id, zip, age FROM hidden WHERE ward = 2', plan)
 		= rows_of('SELECT id, zip, age FROM named WHERE ward = 2', plan) AS selected
 FROM unnest('{anonymize_first, select_first}'::text[]) AS plan;
@@ -168,11 +174,14 @@ SELECT * FROM kanon.aview_profile('hidden');
 SELECT kanon.policy('hidden');
 -- Stored: its groups follow changes of rows and of choices by that key, as those of a view that shows it.
 SELECT kanon.create_anonymization_view('kept', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile', materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile',
+		materialized => true);
 SELECT kanon.create_anonymization_view('kept_named', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile', materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile',
+		materialized => true);
 CREATE FUNCTION stored() RETURNS text LANGUAGE sql AS $$
-	SELECT (rows_of('SELECT id, zip, age, ward FROM kept', 'auto') = rows_of('SELECT id, zip, age, ward FROM kept_named', 'auto'))
+	SELECT (rows_of('SELECT id, zip, age, ward FROM kept',
+		'auto') = rows_of('SELECT id, zip, age, ward FROM kept_named', 'auto'))
 		|| ' ' || (SELECT count(*) FROM kept) || ' ' || (SELECT count(id) FROM kept)
 $$;
 SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'kept'::regclass AND attnum > 0;

@@ -25,6 +25,7 @@ SELECT name, reason FROM pg_settings JOIN (VALUES
     ('^(log_|debug_|trace_|client_min_messages|exit_on_error|application_name|track_|update_process|wal_)', 'reports'),
     ('^(synchronous_commit|default_transaction|transaction_|default_table|default_toast|check_function)', 'writes'),
     ('^(password_encryption|scram|createrole|event_triggers|gin_pending|escape_string_warning)', 'no value'),
+    ('^(file_copy_method|io_|md5_password_warnings|icu_validation_level|ssl_renegotiation_limit)', 'no value'),
     ('^(client_encoding|session_authorization|role|seed|local_preload|send_|restrict_nonsystem)',
         'only for code that asks for it'))
     AS patterns (pattern, reason) ON lower(name) ~ pattern WHERE name NOT IN (SELECT setting FROM verdict);

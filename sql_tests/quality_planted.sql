@@ -89,7 +89,8 @@ SHOW search_path;
 SELECT pg_get_userbyid(datdba) = current_user AS "still himself", count(ran) FROM pg_database LEFT JOIN ran ON true
 WHERE datname = current_database() GROUP BY datdba;
 
--- A role that may not read a relation, all its rows, or one of its columns learns nothing of its classes.
+-- A role that may not read a relation or one of its columns learns nothing of its classes; of its rows, those count
+-- that the role may see.
 SET ROLE :"analyst";
 SELECT kanon.k_anonymity('person', '{age}');
 SELECT kanon.violations('person', '{age}', 2);

@@ -123,6 +123,14 @@ pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
 
 #endif
 
+/* Have the processor fetch memory that is soon needed, of any address. */
+#ifdef __GNUC__
+#define kanon_prefetch(address) __builtin_prefetch(address)
+#else
+#define kanon_prefetch(address) ((void) (address))
+#endif
+#define KANON_CACHE_LINE 64
+
 /* PostgreSQL 16 gave many functions a way to return errors softly. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_make_range(cache, lower, upper) make_range(cache, lower, upper, false, NULL)
@@ -173,8 +181,10 @@ typedef struct RangeTblEntry KanonPermission;
 /* PostgreSQL 16 has one function for the privileges on all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_function_aclcheck(function, role, mode) object_aclcheck(ProcedureRelationId, function, role, mode)
+#define kanon_schema_aclcheck(schema, role, mode) object_aclcheck(NamespaceRelationId, schema, role, mode)
 #else
 #define kanon_function_aclcheck pg_proc_aclcheck
+#define kanon_schema_aclcheck pg_namespace_aclcheck
 #endif
 
 /*
@@ -232,6 +242,13 @@ typedef struct RangeTblEntry KanonPermission;
  */
 #define KANON_VIEWS_LEAVE_OLD (PG_VERSION_NUM < 160000)
 
+/* Since PostgreSQL 17 ALTER TABLE can give a generated column other values, for which no trigger fires. */
+#if PG_VERSION_NUM >= 170000
+#define kanon_sets_expression(subtype) ((subtype) == AT_SetExpression)
+#else
+#define kanon_sets_expression(subtype) false
+#endif
+
 /* The parts of a name that may be qualified. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_name_list(name) stringToQualifiedNameList(name, NULL)
@@ -258,17 +275,6 @@ typedef struct RangeTblEntry KanonPermission;
 #define kanon_settings(count) get_guc_variables(count)
 #else
 #define kanon_settings(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
-#endif
-
-/* A search path by its schemas; PostgreSQL 17 has other names. */
-#if PG_VERSION_NUM >= 170000
-#define KanonSearchPath SearchPathMatcher
-#define kanon_get_search_path(context) GetSearchPathMatcher(context)
-#define kanon_is_search_path(path) SearchPathMatchesCurrentEnvironment(path)
-#else
-#define KanonSearchPath OverrideSearchPath
-#define kanon_get_search_path(context) GetOverrideSearchPath(context)
-#define kanon_is_search_path(path) OverrideSearchPathMatchesCurrent(path)
 #endif
 
 /* PostgreSQL 18 has no argument that says whether a query runs once only. */

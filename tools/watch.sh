@@ -3,10 +3,11 @@
 #
 # WATCH is `sanitize`, `valgrind`, `coverage` or nothing. With the first two the server of the private installation is a
 # script that starts the real one watched; so are the servers that tests start for themselves. Reports go to
-# $RUN/work/reports, and a report fails the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory contexts only
-# whole blocks are seen, of one with assertions and USE_VALGRIND every chunk. For valgrind that is all. For the sanitizer
-# its backend must be compiled with -fsanitize=address and with tools/poison in the include path, which tells the
-# sanitizer what PostgreSQL tells valgrind. For coverage, see tools/coverage: processes count the lines that they run.
+# $RUN/work/reports, and a report fails the run. PG_CONFIG may name a PostgreSQL of one's own: of Debian's memory
+# contexts only whole blocks are seen, of one with assertions and USE_VALGRIND every chunk. For valgrind that is all. For
+# the sanitizer its backend must be compiled with -fsanitize=address and with tools/poison in the include path, which
+# tells the sanitizer what PostgreSQL tells valgrind. For coverage, see tools/coverage: processes count the lines that
+# they run.
 
 # watched WATCH TEST...: build and test the last commit in a clone of its own.
 watched() {
@@ -19,12 +20,16 @@ watched() {
 	WATCH=$1 KANON_DATA=$data TESTS=${*:2} exec tools/check
 }
 
-# How the extension is compiled to be watched.
+# How the extension is compiled: for tests with assertions, and to be watched.
 watch_options() {
 	case ${WATCH:-} in
-		sanitize) echo '-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g' ;;
-		valgrind) echo '-fno-omit-frame-pointer -O1 -g' ;;
+		sanitize)
+			echo '-DUSE_ASSERT_CHECKING=1 -fno-omit-frame-pointer -O1 -g' \
+				'-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+			;;
+		valgrind) echo '-DUSE_ASSERT_CHECKING=1 -fno-omit-frame-pointer -O1 -g' ;;
 		coverage) echo '--coverage -O0 -g' ;;
+		*) [ "$NAME" != check ] || echo '-DUSE_ASSERT_CHECKING=1' ;;
 	esac
 }
 

@@ -120,7 +120,8 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '--data-only', '--disable-t
 	"$dir/custom.dump" ], 'data');
 is(contents('halves'), $before, 'halves: the same again');
 # New ones get new numbers.
-is($node->safe_psql('custom', "SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2, other => '{*}')"), 'another',
+is($node->safe_psql('custom',
+	"SELECT kanon.create_anonymization_view('another', 'SELECT 1 AS a', k => 2, other => '{*}')"), 'another',
 	'a new view after a restore');
 
 # A view without its definition, next to another of that number, shows nothing of either.

@@ -160,6 +160,45 @@ sub use_extension
 	return;
 }
 
+# The blocks that pg_stat_statements counts for an analyst's condition on a value. The view may preselect by hidden values.
+sub count_blocks
+{
+	my ($value) = @_;
+	return $node->safe_psql('postgres', <<~"END") =~ s/.*\n//sr;
+		SET ROLE kanon_analyst;
+		SET kanon.plan = select_first;
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		RESET ROLE;
+		SELECT pg_stat_statements_reset();
+		SET ROLE kanon_analyst;
+		SELECT count(*) FROM hasty WHERE disease = '$value';
+		RESET ROLE;
+		SELECT sum(shared_blks_hit + shared_blks_read) FROM pg_stat_statements WHERE query LIKE '%FROM hasty%';
+		END
+}
+
+# A condition that meets suppressed rows uses as many blocks as one that meets none.
+sub compare_blocks
+{
+	$node->safe_psql('postgres', <<~'END');
+		CREATE EXTENSION pg_stat_statements;
+		TRUNCATE person;
+		INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10 FROM generate_series(1, 1234) i;
+		INSERT INTO person SELECT 'lonely' || i, 1000 + i * 100, 'X', 'plague', 1 FROM generate_series(1, 3) i;
+		CREATE INDEX person_disease ON person (disease);
+		ANALYZE person;
+		SELECT kanon.create_anonymization_view('hasty', 'SELECT * FROM person', id => '{name}',
+			quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4, preselect => 'hidden');
+		GRANT SELECT ON hasty TO kanon_analyst;
+		END
+	my ($met, $none) = map { count_blocks($_) } qw(plague cholera);
+	like($met, qr/^\d+$/, 'pg_stat_statements counts blocks');
+	is($met, $none, 'pg_stat_statements: as many blocks for a hidden value as for none');
+	$node->safe_psql('postgres', 'DROP VIEW hasty; DROP INDEX person_disease; DROP EXTENSION pg_stat_statements');
+	return;
+}
+
 my (%all, @all_settings);
 for my $name (sort keys %extensions)
 {
@@ -173,6 +212,7 @@ for my $name (sort keys %extensions)
 		skip "$name is not installed", 1 if @missing;
 		compare($name, $extension->{libraries}, $extension->{settings});
 		use_extension($name, $extension) if $extension->{create};
+		compare_blocks() if $name eq 'pg_stat_statements';
 		# pgaudit is there already; pglogical with the others stops the server at its start, with or without kanon.
 		next if $name =~ /^pgaudit_|^pglogical$/;
 		$all{$_} = 1 for @{ $extension->{libraries} };

@@ -80,6 +80,9 @@ SELECT kanon.create_anonymization_view('joined',
 	'SELECT p.id, p.age, f.age AS other FROM person p JOIN few f ON f.id = p.id % 4', id => '{id}',
 	quasi_ids => '{"age": "ages"}',
 	k => 3, materialized => true, other => '{other}');
+-- A partition, whose rows are written through its parent.
+SELECT kanon.create_anonymization_view('first', 'SELECT id, year, age FROM visit_1', id => '{id, year}',
+	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 -- Some of the stored groups are no longer as they were made.
 DELETE FROM person WHERE id % 9 = 2;
@@ -87,7 +90,7 @@ UPDATE person SET age = age + 15 WHERE id % 8 = 3;
 INSERT INTO person SELECT 1000 + i, 15 + i * 11 % 60, lpad((i * 17 % 60)::text, 3, '0'), date '1970-01-01' + i * 100,
 	'flu', i FROM generate_series(1, 15) AS i;
 UPDATE choices SET k = k + 1 WHERE who % 10 = 1;
-GRANT SELECT ON people, boxes, chosen, kept, personal, waiting, visits, joined, upper TO kanon_analyst;
+GRANT SELECT ON people, boxes, chosen, kept, personal, waiting, visits, joined, first, upper TO kanon_analyst;
 GRANT SELECT (zip, ward) ON people TO kanon_officer;
 RESET ROLE;
 SET ROLE kanon_officer;
@@ -96,8 +99,8 @@ SELECT kanon.grant_access('kanon_analyst', 'care', 'ward', 'chosen'),
 	kanon.grant_access('public', 'study', 'ward');
 SQL
 
-my @views = qw(people boxes chosen kept personal waiting visits joined upper);
-my @kept = qw(kept personal waiting visits);
+my @views = qw(people boxes chosen kept personal waiting visits joined first upper);
+my @kept = qw(kept personal waiting visits first);
 
 # Return the output of SQL that ROLE runs, errors included.
 sub ask
@@ -132,6 +135,7 @@ SELECT * FROM kanon.aview ORDER BY id;
 SELECT * FROM kanon.aview_column ORDER BY aview, attnum;
 SELECT * FROM kanon.aview_step ORDER BY aview, step;
 SELECT * FROM kanon.aview_tree ORDER BY aview;
+SELECT * FROM kanon.aview_follows ORDER BY aview, relation::text COLLATE "C";
 SELECT * FROM kanon.p3p_statement ORDER BY 1, 2, 3, 4, 5;
 SELECT id, name, kind, origin, widths, units, length, mask, leaf_order FROM kanon.dgh ORDER BY id;
 SELECT * FROM kanon.dgh_edge ORDER BY 1, 2;
@@ -175,7 +179,7 @@ SELECT (SELECT count(*) FROM kept) = (SELECT count(*) FROM person), (SELECT coun
 SQL
 	is($node->safe_psql($database,
 		q{SELECT string_agg(DISTINCT v || ': ' || measure || coalesce(' ' || subject, ''), ', ')
-			FROM unnest('{people, boxes, kept, waiting, visits, joined}'::text[]) v, kanon.audit(v::regclass) a
+			FROM unnest('{people, boxes, kept, waiting, visits, joined, first}'::text[]) v, kanon.audit(v::regclass) a
 			WHERE severity = 'critical' AND topic <> 'undeclared'}), '',
 		"$how: the audit finds nothing critical but columns that are published as they are");
 	is($node->safe_psql($database,
@@ -190,6 +194,7 @@ SQL
 }
 
 my $before = answers($old, 'hospital');
+like($before, qr/^\d+\|visit_1\|t$/m, 'a table is followed row by row');
 like($before, qr/^waiting\|\(,3,/m, 'some rows wait without a group');
 like($before, qr/^personal\|\([^,]/m, 'and some are in groups of their own choice');
 like($before, qr/permission denied for table person/, 'an analyst may not read the table');

@@ -26,6 +26,7 @@
 #include "aview/boxes.h"
 #include "aview/sameness.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "base/valuecodes.h"
 #include "policy/consent.h"
@@ -164,9 +165,9 @@ anonymizer_list_columns(Anonymizer *anonymizer)
 		if (column->role == ROLE_SENSITIVE)
 			anonymizer->sensitive[anonymizer->nsensitive++] = i;
 		if (column->role == ROLE_QUASI || column->role == ROLE_SENSITIVE)
-			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh);
+			anonymizer->dictionaries[i] = dictionary_create(column->source_type, column->dgh, aview->settings);
 		if (column->level >= 0 && column->generalized)
-			anonymizer->graded[i] = dictionary_create(kanon_generalized_type(), column->dgh);
+			anonymizer->graded[i] = dictionary_create(kanon_generalized_type(), column->dgh, aview->settings);
 	}
 }
 
@@ -322,6 +323,21 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 	return anonymizer;
 }
 
+/* Return a hash of an identifier by its text form under the view's settings, where its type has no hash. */
+static uint64
+hash_by_text(const AView *aview, Oid type, Datum value)
+{
+	int level = settings_ensure(aview->settings);
+	Oid output;
+	bool is_varlena;
+	char *text;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value);
+	settings_leave(level);
+	return hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
+}
+
 /*
  * Read the individual that a row is about, as a hash of its identifiers.  Two individuals
  * with one hash count as one, which errs on the side of privacy.  A row that lacks an
@@ -346,15 +362,7 @@ read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot 
 			hash = DatumGetUInt64(FunctionCall2Coll(&anonymizer->id_hash[i], column->source_collation,
 													slot->tts_values[place], Int64GetDatum(0)));
 		else
-		{
-			Oid output;
-			bool is_varlena;
-			char *text;
-
-			getTypeOutputInfo(column->source_type, &output, &is_varlena);
-			text = OidOutputFunctionCall(output, slot->tts_values[place]);
-			hash = hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
-		}
+			hash = hash_by_text(anonymizer->aview, column->source_type, slot->tts_values[place]);
 		individual = hash_combine64(individual, hash);
 	}
 	anonymizer->row.individual = individual;

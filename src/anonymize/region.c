@@ -32,6 +32,7 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
@@ -131,8 +132,8 @@ bound_constant(const AViewColumn *column, const GenView *view, bool upper)
 }
 
 /*
- * Return the start of a day, for timestamps with time zone in the session's, as a constant:
- * an infinite one for a day that no timestamp can have.
+ * Return the start of a day, for timestamps with time zone in that of the settings in force, as
+ * a constant: an infinite one for a day that no timestamp can have.
  */
 static Node *
 start_of_day(int64 days, bool zoned)
@@ -374,6 +375,7 @@ List *
 region_of_codes(const AView *aview, const Recoder *recoder, int step, const int32 *codes)
 {
 	List *conditions = NIL;
+	int level = settings_enter(aview->settings);
 	int32 place[MAX_PLACE];
 
 	Assert(recoder->ncolumns == aview->nquasi && recoder->width <= MAX_PLACE);
@@ -396,6 +398,7 @@ region_of_codes(const AView *aview, const Recoder *recoder, int step, const int3
 			conditions = list_concat(conditions, single_region(&aview->columns[aview->quasi[i]],
 															   (Node *) source_column(aview, aview->quasi[i]), &view));
 	}
+	settings_leave(level);
 	return conditions;
 }
 
@@ -418,13 +421,16 @@ may_have_inner_values(const AViewColumn *column)
 /*
  * Return conditions for the rows that may satisfy AVLIKE with a value.  AVLIKE holds for the
  * raw values that the value covers, and for raw values that cover it; a column of single
- * values has none of the latter.
+ * values has none of the latter.  What the value says is up to the session, whose analyst
+ * wrote it; where the rows of a day are is up to the view's settings.
  */
 List *
 region_of_value(const AView *aview, int column, Datum generalized)
 {
 	const AViewColumn *c = &aview->columns[column];
+	List *conditions;
 	GenView view;
+	int level;
 
 	gen_view(c->dgh ? dgh_resolve(c->dgh, generalized) : generalized, &view);
 	if (region_kind(c->source_type) == TYPEKIND_OTHER)
@@ -433,8 +439,11 @@ region_of_value(const AView *aview, int column, Datum generalized)
 		return masked_region(c, (Node *) source_column(aview, column), &view);
 	if (may_have_inner_values(c))
 		return NIL;
-	return gen_is_point(&view) ? single_region(c, (Node *) source_column(aview, column), &view)
-							   : covered_region(aview, column, &view);
+	level = settings_enter(aview->settings);
+	conditions = gen_is_point(&view) ? single_region(c, (Node *) source_column(aview, column), &view)
+									 : covered_region(aview, column, &view);
+	settings_leave(level);
+	return conditions;
 }
 
 /* Return the conditions of a lookup by all quasi-identifiers, for estimating its cost. */
@@ -475,7 +484,7 @@ region_meaning(Oid type, Datum value)
 	if (type == kanon_generalized_type())
 		return value;
 	if (type != TEXTOID)
-		return dictionary_value(dictionary_create(type, NULL), value);
+		return dictionary_value(dictionary_create(type, NULL, NULL), value);
 	getTypeOutputInfo(type, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, value);
 	return gen_parse(text, strlen(text));

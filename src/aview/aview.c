@@ -11,6 +11,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
@@ -72,7 +73,10 @@ aview_check_type(const AView *aview, int column, Oid type)
 				 errhint("Query the view itself.")));
 }
 
-/* Return the column of a single plain table that a column of the view is, and set the table; 0 if it is none. */
+/*
+ * Return the column of a single plain table that a column of the view, or of its profile's key, is, and set the
+ * table; 0 if it is none.
+ */
 AttrNumber
 aview_base_column(const AView *aview, int index, Oid *table)
 {
@@ -81,7 +85,7 @@ aview_base_column(const AView *aview, int index, Oid *table)
 	Var *var = (Var *) entry->expr;
 	RangeTblEntry *rte;
 
-	Assert(index >= 0 && index < aview->ncolumns);
+	Assert(index >= 0 && index < aview->nkeyed);
 	if (source->setOperations || source->groupClause || source->hasAggs || source->hasTargetSRFs ||
 		list_length(source->jointree->fromlist) != 1 || !IsA(linitial(source->jointree->fromlist), RangeTblRef) ||
 		!IsA(var, Var) || var->varlevelsup != 0)
@@ -167,6 +171,19 @@ bool
 aview_groups(const AView *aview)
 {
 	return aview->k > 1 || (aview->profile && aview->profile->k >= 0);
+}
+
+void
+aview_check_select(Oid view)
+{
+	Oid schema = get_rel_namespace(view);
+	AclResult result = kanon_schema_aclcheck(schema, GetUserId(), ACL_USAGE);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_SCHEMA, get_namespace_name(schema));
+	result = pg_class_aclcheck(view, GetUserId(), ACL_SELECT);
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_VIEW, get_rel_name(view));
 }
 
 /* Return true if the current user may read all rows and columns of a table. */

@@ -89,6 +89,7 @@ typedef struct AView
 	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
 	bool keeps_order;		  /* rows come in the source's order, not shuffled */
+	bool is_sorted;			  /* ... which is that of an ORDER BY in it */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */
@@ -103,7 +104,9 @@ typedef struct AView
 	/* Materialized views: see src/matview. */
 	bool materialized;
 	bool by_triggers; /* true if triggers keep the groups; otherwise only kanon.refresh() does */
+	bool stale;		  /* the groups are known to have missed changes */
 	char *chain;	  /* the steps that the groups were made with */
+	char *policies;	  /* kanon.row_policies() at that time; NULL: no table had row security */
 	int raw;		  /* of stored rows: the first of the columns as they are, which the group follows */
 } AView;
 
@@ -137,10 +140,15 @@ extern bool aview_counts_rows(const AView *aview);
 /* Return true if there may be rows that are published in groups. */
 extern bool aview_groups(const AView *aview);
 extern bool aview_index_is_key(Oid index, const Bitmapset *columns);
-/* Return the column of a single plain table that a column of the view is, and set the table; 0 if it is none. */
+/* Return the column of a single plain table that a column of the view, or of its key, is, and set the table; or 0. */
 extern AttrNumber aview_base_column(const AView *aview, int column, Oid *table);
 extern Oid aview_column_type(const AView *aview, int column);
 extern void aview_check_type(const AView *aview, int column, Oid type);
+/*
+ * Raise an error unless the current user may name the view in a query: USAGE on its schema, SELECT on the view.  For
+ * functions that are given the view, or its number, where PostgreSQL does not check a name.
+ */
+extern void aview_check_select(Oid view);
 extern bool relation_is_readable(Oid relation);
 extern bool aview_source_readable(const AView *aview);
 

@@ -56,7 +56,9 @@ enum Anum_aview
 	Anum_aview_chain,
 	Anum_aview_preselect,
 	Anum_aview_keep_order,
-	Anum_aview_settings
+	Anum_aview_settings,
+	Anum_aview_stale,
+	Anum_aview_policies
 };
 
 enum Anum_aview_column
@@ -78,25 +80,31 @@ enum Anum_aview_step
 /* Enters a row of one of the tables into the definition. */
 typedef void (*RowReader)(AView *aview, HeapTuple row, TupleDesc desc);
 
-/*
- * Call a reader for each row of a table whose column, of type integer or oid, has a
- * value; the rows come in the order of the index.  Return how many there are.
- */
-static int
-read_definition_rows(const char *table, const char *index, int column, RegProcedure equal, Datum value,
-					 RowReader reader, AView *aview)
+/* Rows of one of the tables that have a value in a column: where they are found, and how they are read. */
+typedef struct DefinitionRows
 {
-	Relation rel = table_open(kanon_relation(table), AccessShareLock);
+	const char *table;
+	const char *index; /* on the column */
+	int column;
+	RegProcedure equal; /* of the column's type */
+	RowReader reader;
+} DefinitionRows;
+
+/* Read the rows that have a value in the column, in the order of the index; return how many there are. */
+static int
+read_definition_rows(const DefinitionRows *rows, Datum value, AView *aview)
+{
+	Relation rel = table_open(kanon_relation(rows->table), AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple row;
 	int count = 0;
 
-	ScanKeyInit(&key, column, BTEqualStrategyNumber, equal, value);
-	scan = systable_beginscan(rel, kanon_relation(index), true, NULL, 1, &key);
+	ScanKeyInit(&key, rows->column, BTEqualStrategyNumber, rows->equal, value);
+	scan = systable_beginscan(rel, kanon_relation(rows->index), true, NULL, 1, &key);
 	while ((row = systable_getnext(scan)) != NULL)
 	{
-		reader(aview, row, RelationGetDescr(rel));
+		rows->reader(aview, row, RelationGetDescr(rel));
 		count++;
 	}
 	systable_endscan(scan);
@@ -146,10 +154,13 @@ read_aview(AView *aview, HeapTuple row, TupleDesc desc)
 	aview->by_triggers = !isnull && strcmp(TextDatumGetCString(value), "triggers") == 0;
 	value = attribute(row, desc, Anum_aview_chain, &isnull);
 	aview->chain = isnull ? NULL : TextDatumGetCString(value);
+	value = attribute(row, desc, Anum_aview_policies, &isnull);
+	aview->policies = isnull ? NULL : TextDatumGetCString(value);
 	value = attribute(row, desc, Anum_aview_preselect, &isnull);
 	aview->preselects_hidden = strcmp(TextDatumGetCString(value), "hidden") == 0;
 	aview->keeps_order = DatumGetBool(attribute(row, desc, Anum_aview_keep_order, &isnull));
 	aview->settings = settings_read(DatumGetArrayTypePCopy(attribute(row, desc, Anum_aview_settings, &isnull)));
+	aview->stale = DatumGetBool(attribute(row, desc, Anum_aview_stale, &isnull));
 }
 
 /* Read a row of kanon.aview_column; the columns themselves are known from the source. */
@@ -245,11 +256,7 @@ scans_definition(Query *query, int32 id)
 	return false;
 }
 
-/*
- * Remove the ORDER BY of a source.  Where it names an identifier or a raw
- * quasi-identifier, the order of the published rows would identify people, and the
- * rows of a view have no order anyway.
- */
+/* Remove the ORDER BY of a source, whose rows are shuffled anyway, unless it says which rows there are. */
 static void
 forget_order(Query *source)
 {
@@ -322,8 +329,13 @@ read_source(AView *aview)
 	list_source_columns(aview, RelationGetDescr(rel));
 	relation_close(rel, NoLock);
 	profile_read(aview);
-	forget_order(aview->rows);
-	forget_order(projection_inside(aview->rows));
+	if (!aview->keeps_order || aview->profile || aview->materialized)
+	{
+		forget_order(aview->rows);
+		forget_order(projection_inside(aview->rows));
+	}
+	else
+		aview->is_sorted = projection_inside(aview->rows)->sortClause != NIL;
 }
 
 /* List the quasi-identifiers, and pin the hierarchies of all columns. */
@@ -385,6 +397,14 @@ complete_steps(AView *aview)
 		Assert(aview->steps[i].column >= 0 && aview->steps[i].column < aview->nquasi && aview->steps[i].level > 0);
 }
 
+static const DefinitionRows definition_by_id = {AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, read_aview};
+static const DefinitionRows identity_by_id = {AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, read_identity};
+static const DefinitionRows identity_by_view = {AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, read_identity};
+static const DefinitionRows columns_by_id = {AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ,
+											 read_column};
+static const DefinitionRows steps_by_id = {AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ,
+										   read_step};
+
 /* Read a definition: see definition.h. */
 AView *
 aview_read(int32 id)
@@ -395,20 +415,17 @@ aview_read(int32 id)
 	AView *aview = palloc0(sizeof(AView));
 
 	aview->context = context;
-	if (read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_aview,
-							 aview) == 0)
+	if (read_definition_rows(&definition_by_id, Int32GetDatum(id), aview) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("anonymization view definition %d does not exist", id),
 				 errhint("A dump of the schema or of some tables alone has views without their definitions, which are data of the extension: restore the whole dump, or drop the view and create it again.")));
 	read_source(aview);
-	read_definition_rows(AVIEW_COLUMN_TABLE, "aview_column_pkey", Anum_aview_column_aview, F_INT4EQ, Int32GetDatum(id),
-						 read_column, aview);
+	read_definition_rows(&columns_by_id, Int32GetDatum(id), aview);
 	list_quasi(aview);
 	if (aview->algorithm == ALGORITHM_DATAFLY)
 	{
-		read_definition_rows(AVIEW_STEP_TABLE, "aview_step_pkey", Anum_aview_step_aview, F_INT4EQ, Int32GetDatum(id),
-							 read_step, aview);
+		read_definition_rows(&steps_by_id, Int32GetDatum(id), aview);
 		complete_steps(aview);
 	}
 	Assert(aview->id == id && aview->rows && aview->nquasi <= aview->ncolumns);
@@ -422,8 +439,7 @@ aview_exists(int32 id)
 {
 	AView found = {0};
 
-	return read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, Int32GetDatum(id), read_identity,
-								&found) > 0;
+	return read_definition_rows(&identity_by_id, Int32GetDatum(id), &found) > 0;
 }
 
 /* Return the number of a view's definition, or 0 if it is no A-view. */
@@ -432,8 +448,7 @@ aview_id_of(Oid view)
 {
 	AView found = {0};
 
-	read_definition_rows(AVIEW_TABLE, "aview_view_key", Anum_aview_view, F_OIDEQ, ObjectIdGetDatum(view), read_identity,
-						 &found);
+	read_definition_rows(&identity_by_view, ObjectIdGetDatum(view), &found);
 	return found.id;
 }
 
@@ -476,8 +491,7 @@ announce_change(const TriggerData *trigger, HeapTuple row)
 	if (RelationGetRelid(trigger->tg_relation) == kanon_relation(AVIEW_TABLE))
 		read_identity(&aview, row, desc);
 	else
-		read_definition_rows(AVIEW_TABLE, "aview_pkey", Anum_aview_id, F_INT4EQ, attribute(row, desc, 1, &isnull),
-							 read_identity, &aview);
+		read_definition_rows(&identity_by_id, attribute(row, desc, 1, &isnull), &aview);
 	if (OidIsValid(aview.view) && TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		LockRelationOid(aview.view, AccessExclusiveLock);
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(aview.view)))

@@ -1,27 +1,51 @@
 /*
  * as_owner.c
- *		Switching to the owner of an object and back.
+ *		Running code of other roles, and kanon's own commands, with the right rights.
  */
 #include "base/kanon.h"
 
 #include "base/as_owner.h"
 
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
 
-/* Switch to a role; as_owner.h says which flags to add. */
-void
-as_owner_start(AsOwner *scope, Oid owner, int flags)
+#include "base/settings.h"
+
+/* Become a role, restricted, with settings or with the search_path that kanon's own commands are written for. */
+static void
+become(AsOwner *scope, Oid role, PinnedSettings *settings)
 {
-	Assert(OidIsValid(owner));
-	Assert(flags != 0);
-	Assert((flags & ~(SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE)) == 0);
+	Assert(OidIsValid(role));
 	scope->nest_level = NewGUCNestLevel();
 	GetUserIdAndSecContext(&scope->user, &scope->security_context);
-	SetUserIdAndSecContext(owner, scope->security_context | flags);
+	SetUserIdAndSecContext(role, scope->security_context | SECURITY_RESTRICTED_OPERATION);
+	if (settings)
+		(void) settings_enter(settings);
+	else
+		(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+								 true, 0, false);
 }
 
-/* Restore the user and the settings that were in force at the start. */
+void
+as_owner_start(AsOwner *scope, Oid owner, PinnedSettings *settings)
+{
+	become(scope, has_privs_of_role(GetUserId(), owner) ? owner : GetUserId(), settings);
+}
+
+void
+as_kanon_start(AsOwner *scope, Oid owner)
+{
+	become(scope, owner, NULL);
+}
+
+void
+as_reader_start(AsOwner *scope, Oid reader, PinnedSettings *settings)
+{
+	Assert(settings != NULL);
+	become(scope, reader, settings);
+}
+
 void
 as_owner_end(const AsOwner *scope)
 {

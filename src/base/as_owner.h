@@ -1,15 +1,27 @@
 /*
  * as_owner.h
- *		Running code as the owner of the object that it belongs to.
+ *		Running code of other roles, and kanon's own commands, with the right rights.
  *
- * Functions that a view, its types, policies and indexes call belong to the owner
- * of the view, and must not run with the rights of the role that looks after it.
- * This is the only place of kanon that changes the current user.  After an error
- * PostgreSQL restores the user and the settings when it ends the transaction or
- * the subtransaction.
+ * This is the only place of kanon that changes the current user.  Code of other roles
+ * is run by the functions of views, types, row policies and indexes.  Two rules hold:
+ *
+ * - Code of other roles gets neither more rights than the caller has, nor more than the
+ *   owner of the object that it belongs to has.  So it runs as the owner if the
+ *   caller has the owner's rights, and as the caller otherwise, as PostgreSQL runs the
+ *   functions of a view.  The tables that a view reads are checked for the owner of
+ *   the view in both cases; the planner and the executor see to that.
+ * - Rights that the caller does not have are for commands that kanon itself has
+ *   written: as_kanon_start().
+ *
+ * In either case the code runs in a security-restricted operation.  It can neither
+ * change the role nor leave settings, temporary objects or deferred commands behind.
+ * The caller's search_path is not in force.  After an error PostgreSQL
+ * restores the user and the settings when it ends the transaction or subtransaction.
  */
 #ifndef KANON_AS_OWNER_H
 #define KANON_AS_OWNER_H
+
+#include "base/settings.h"
 
 typedef struct AsOwner
 {
@@ -19,12 +31,20 @@ typedef struct AsOwner
 } AsOwner;
 
 /*
- * Switch to an owner.  The flags are PostgreSQL's, from miscadmin.h, and are added
- * to the flags in force: SECURITY_RESTRICTED_OPERATION where code of the owner may
- * run, so that it can leave neither settings nor deferred commands behind;
- * SECURITY_LOCAL_USERID_CHANGE where the session must not change its role.
+ * Become the owner of an object, if the current user has the owner's rights.  The settings
+ * are those of the view that the code belongs to; with NULL, names are found in pg_catalog.
  */
-extern void as_owner_start(AsOwner *scope, Oid owner, int flags);
+extern void as_owner_start(AsOwner *scope, Oid owner, PinnedSettings *settings);
+
+/* Become the owner of kanon's tables, for commands that kanon has written. */
+extern void as_kanon_start(AsOwner *scope, Oid owner);
+
+/*
+ * Become the role that a view's tables are read as, with more rights than the caller, for
+ * an executor that asks the current user on other servers: only for plans that
+ * citus_check() has found to run no code of third roles.
+ */
+extern void as_reader_start(AsOwner *scope, Oid reader, PinnedSettings *settings);
 
 /* Switch back; scopes end in the reverse order of their starts. */
 extern void as_owner_end(const AsOwner *scope);

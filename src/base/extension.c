@@ -243,7 +243,7 @@ kanon_execute(const char *command, int nargs, Oid *types, Datum *values, const c
 	AsOwner scope;
 
 	Assert(nargs == 0 || (types != NULL && values != NULL));
-	as_owner_start(&scope, kanon_owner(), SECURITY_LOCAL_USERID_CHANGE);
+	as_kanon_start(&scope, kanon_owner());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute_with_args(command, nargs, types, values, nulls, false, 0) < 0)
@@ -258,7 +258,7 @@ kanon_select(const char *query, Tuplestorestate *rows)
 {
 	AsOwner scope;
 
-	as_owner_start(&scope, kanon_owner(), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	as_kanon_start(&scope, kanon_owner());
 	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the tables of extension \"%s\"", KANON_SCHEMA);
 	for (uint64 i = 0; i < SPI_processed; i++)

@@ -57,7 +57,6 @@ typedef struct PinnedSetting
 	bool known;					   /* true once the following is set: the value as the server has it */
 	int64 number;				   /* of bool, int and enum */
 	char *text;					   /* of string, or NULL */
-	KanonSearchPath *path;		   /* of search_path, which is compared by its schemas; NULL for others */
 } PinnedSetting;
 
 struct PinnedSettings
@@ -112,12 +111,16 @@ same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Return true if a setting of the server is known to have its stored value. */
+/*
+ * Return true if a setting of the server is known to have its stored value.
+ *
+ * This includes search_path.  It must have the stored text: another text that names the
+ * same schemas for the current user may name more of them for the owner of a function
+ * that runs with its owner's rights.
+ */
 static bool
 setting_is_known_to_hold(const PinnedSetting *setting)
 {
-	if (setting->path)
-		return kanon_is_search_path(setting->path);
 	return setting->known && setting_number(setting->record) == setting->number &&
 		   same_text(setting_text(setting->record), setting->text);
 }
@@ -128,11 +131,6 @@ learn_setting(PinnedSettings *settings, PinnedSetting *setting)
 {
 	const char *text;
 
-	if (strcmp(setting->name, "search_path") == 0)
-	{
-		setting->path = kanon_get_search_path(settings->context);
-		return;
-	}
 	if (setting->record == NULL || setting->record->vartype == PGC_REAL)
 		return;
 	text = setting_text(setting->record);
@@ -253,6 +251,36 @@ settings_enter(PinnedSettings *settings)
 		enter_setting(settings, &settings->settings[i], &level);
 	enter_boot_values(settings, &level);
 	return level;
+}
+
+/* The settings that are known to be in force, or NULL. */
+static PinnedSettings *declared = NULL;
+
+PinnedSettings *
+settings_declare(PinnedSettings *settings)
+{
+	PinnedSettings *before = declared;
+
+	declared = settings;
+	return before;
+}
+
+int
+settings_ensure(PinnedSettings *settings)
+{
+	return settings == declared ? 0 : settings_enter(settings);
+}
+
+/* Return true if some setting is named without a value. */
+bool
+settings_follow_session(const PinnedSettings *settings)
+{
+	for (int i = 0; i < settings->count; i++)
+	{
+		if (settings->settings[i].value == NULL)
+			return true;
+	}
+	return false;
 }
 
 void

@@ -4,12 +4,12 @@
  *
  * A cast from timestamptz to date gives another day in another TimeZone; a function
  * resolves names by search_path and may read any application-defined setting.  If the
- * values of a source, or the levels of a computed hierarchy, followed the session of
- * the reader, then two sessions would see two groupings of the same rows, and a person
+ * values of a source, or their places in a hierarchy, followed the session of the
+ * reader, then two sessions would see two groupings of the same rows, and a person
  * alone in an intersection of both would be identified.  So settings are stored with a
- * view and with a hierarchy when it is created, as text[] of name=value like
- * pg_proc.proconfig, and they are in force whenever the source is planned and run and
- * whenever the hierarchy is asked.
+ * view when it is created, as text[] of name=value like pg_proc.proconfig.  They are in
+ * force whenever the source is planned and run, whenever a raw value is read into a
+ * hierarchy, and while changes of tables are brought into stored groups.
  *
  * A name without a value stands for a setting that follows the session.  Of
  * application-defined settings, all that are not stored have their built-in values.
@@ -36,6 +36,17 @@ extern PinnedSettings *settings_read(ArrayType *stored);
  * ends the transaction or subtransaction.  NULL stands for the session's settings.
  */
 extern int settings_enter(PinnedSettings *settings);
+
+/*
+ * Declare that settings are in force, or with NULL, that none are known to be; return what
+ * was declared before, to be declared again at the end and after an error.
+ */
+extern PinnedSettings *settings_declare(PinnedSettings *settings);
+/* The same as settings_enter(), but at no cost where the settings are declared to be in force: for single values. */
+extern int settings_ensure(PinnedSettings *settings);
+
+/* Return true if a setting follows the session of each reader. */
+extern bool settings_follow_session(const PinnedSettings *settings);
 
 /* Restore the session's settings. */
 extern void settings_leave(int level);

@@ -40,6 +40,7 @@
 #include "recode/celltree.h"
 #include "recode/dictionary.h"
 #include "recode/order.h"
+#include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_cell_tree);
 
@@ -363,7 +364,10 @@ aview_store_tree(AView *aview)
 	MemoryContextDelete(work);
 }
 
-/* Return the boxes of a view: cell_tree(view).  Their bounds are raw values, so the view's owner alone may see them. */
+/*
+ * Return the boxes of a view: cell_tree(view).  Their bounds are raw values, so the view's owner alone may see them,
+ * and only while the owner may read the source.
+ */
 Datum
 kanon_cell_tree(PG_FUNCTION_ARGS)
 {
@@ -374,6 +378,7 @@ kanon_cell_tree(PG_FUNCTION_ARGS)
 
 	if (!kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
+	source_check_rights(aview);
 	kanon_materialize(fcinfo);
 	tree = aview_load_tree(aview);
 	for (int32 i = 1; i < tree->nboxes; i++)

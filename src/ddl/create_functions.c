@@ -178,6 +178,7 @@ check_change(FunctionCallInfo fcinfo, const AView *aview)
 		.has_t = !PG_ARGISNULL(3),
 		.match = PG_ARGISNULL(4) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(4)),
 		.has_block_size = !PG_ARGISNULL(5),
+		.preselect = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6)),
 	};
 
 	change.k = change.has_k ? PG_GETARG_INT32(1) : 0;
@@ -201,13 +202,21 @@ load_to_alter(const char *name)
 	return aview_load(aview_id_of_view(view));
 }
 
-/* Alter an A-view: alter_anonymization_view(name, k, l, t, match, block_size); NULL leaves a part as it is. */
+/* Arguments of alter_anonymization_view(); stored groups depend on those before preselect. */
+#define ALTER_ARGUMENTS 7
+#define ALTER_PRESELECT 6
+
+/*
+ * Alter an A-view: alter_anonymization_view(name, k, l, t, match, block_size, preselect);
+ * NULL leaves a part as it is.
+ */
 Datum
 kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 {
-	Oid types[6] = {INT4OID, INT4OID, INT4OID, FLOAT8OID, TEXTOID, INT4OID};
-	Datum values[6];
-	char nulls[7] = "      ";
+	Oid types[ALTER_ARGUMENTS] = {INT4OID, INT4OID, INT4OID, FLOAT8OID, TEXTOID, INT4OID, TEXTOID};
+	Datum values[ALTER_ARGUMENTS];
+	char nulls[ALTER_ARGUMENTS + 1] = "       ";
+	bool regroups = false;
 	AView *aview;
 
 	if (PG_ARGISNULL(0))
@@ -215,18 +224,20 @@ kanon_alter_anonymization_view(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the name of an anonymization view must not be null")));
 	aview = load_to_alter(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	aview_check_not_materialized(aview);
-	check_change(fcinfo, aview);
-	values[0] = Int32GetDatum(aview->id);
-	for (int i = 1; i < 6; i++)
+	for (int i = 1; i < ALTER_ARGUMENTS; i++)
 	{
 		values[i] = PG_ARGISNULL(i) ? (Datum) 0 : PG_GETARG_DATUM(i);
 		nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
+		regroups |= i < ALTER_PRESELECT && !PG_ARGISNULL(i);
 	}
+	if (regroups || PG_ARGISNULL(ALTER_PRESELECT))
+		aview_check_not_materialized(aview);
+	check_change(fcinfo, aview);
+	values[0] = Int32GetDatum(aview->id);
 	kanon_execute("UPDATE kanon.aview SET k = coalesce($2, k), l = coalesce($3, l), t = coalesce($4, t),"
-				  " match = coalesce($5, match), block_size = coalesce($6, block_size)"
-				  " WHERE id OPERATOR(pg_catalog.=) $1",
-				  6, types, values, nulls);
+				  " match = coalesce($5, match), block_size = coalesce($6, block_size),"
+				  " preselect = coalesce($7, preselect) WHERE id OPERATOR(pg_catalog.=) $1",
+				  ALTER_ARGUMENTS, types, values, nulls);
 	CommandCounterIncrement();
 	aview_warn_of_diversity(aview_load(aview->id));
 	PG_RETURN_VOID();

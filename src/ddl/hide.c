@@ -92,7 +92,7 @@ nothing_shown(const AViewRequest *request)
 
 /* Give a source some of its columns, in their order. */
 static void
-keep_columns(RequestedSource *source, List *kept)
+project_source(RequestedSource *source, List *kept)
 {
 	TupleDesc desc = CreateTemplateTupleDesc(list_length(kept));
 	ColumnRequest **columns = palloc(list_length(kept) * sizeof(ColumnRequest *));
@@ -128,6 +128,6 @@ source_hide_columns(const AViewRequest *request, RequestedSource *source)
 		nothing_shown(request);
 	source->nshown = list_length(shown);
 	if (source->nshown < source->desc->natts)
-		keep_columns(source, list_concat(shown, hidden_keys(request, source, shown)));
+		project_source(source, list_concat(shown, hidden_keys(request, source, shown)));
 	Assert(source->nshown > 0 && source->nshown <= source->desc->natts);
 }

@@ -15,6 +15,7 @@
 #include "base/extension.h"
 #include "ddl/recoding.h"
 #include "matview/matview.h"
+#include "matview/policies.h"
 
 PG_FUNCTION_INFO_V1(kanon_refresh);
 
@@ -29,9 +30,18 @@ forget_groups(AView *aview)
 	CommandCounterIncrement();
 	values[1] = CStringGetTextDatum(matview_chain(aview_load(aview->id)));
 	kanon_execute("UPDATE kanon.aview SET chain = $2 WHERE id OPERATOR(pg_catalog.=) $1", 2, types, values, NULL);
-	kanon_execute(psprintf("DELETE FROM kanon.groups_%d", aview->id), 0, NULL, NULL, NULL);
-	kanon_execute(psprintf("DELETE FROM kanon.members_%d", aview->id), 0, NULL, NULL, NULL);
-	CommandCounterIncrement();
+	matview_delete_groups(aview->id);
+}
+
+/* Note that the groups have missed nothing. */
+static void
+mark_fresh(int32 id)
+{
+	Oid types[1] = {INT4OID};
+	Datum values[1] = {Int32GetDatum(id)};
+
+	kanon_execute("UPDATE kanon.aview SET stale = false WHERE id OPERATOR(pg_catalog.=) $1 AND stale", 1, types,
+				  values, NULL);
 }
 
 /* Refresh a materialized view: refresh(view, earlier_answers_may_be_compared). */
@@ -39,6 +49,7 @@ Datum
 kanon_refresh(PG_FUNCTION_ARGS)
 {
 	AView *aview = matview_load_owned(PG_GETARG_OID(0));
+	int64 changes;
 
 	if (matview_has_pending(aview->id))
 		ereport(ERROR,
@@ -46,9 +57,12 @@ kanon_refresh(PG_FUNCTION_ARGS)
 				 errmsg("anonymization view \"%s\" cannot be refreshed in a transaction that has changed its source",
 						get_rel_name(aview->view)),
 				 errhint("Commit first.")));
-	matview_warn_of_triggers(aview);
+	matview_restore_triggers(aview);
 	matview_lock(aview->id);
 	if (PG_GETARG_BOOL(1))
 		forget_groups(aview);
-	PG_RETURN_INT64(matview_reconcile(aview->id));
+	changes = matview_reconcile(aview->id);
+	mark_fresh(aview->id);
+	policies_store(aview);
+	PG_RETURN_INT64(changes);
 }

@@ -161,6 +161,11 @@ check_materialized(const AViewRequest *request)
 		request_bad_argument("k", psprintf("%d", request->k), "2 or more for a materialized anonymization view");
 	if (request->has_block_size)
 		not_yet("materialized groups with block_size");
+	if (request->session_settings && ARR_NDIM(request->session_settings) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a materialized anonymization view cannot have session_settings"),
+				 errdetail("Its groups are stored once, for all sessions.")));
 	if (strcmp(request->algorithm, "datafly") != 0)
 		not_yet("materialized groups of an algorithm other than datafly");
 }

@@ -132,8 +132,8 @@ load_for(Oid view, AclMode needed)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (needed == ACL_SELECT && pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
+	if (needed == ACL_SELECT)
+		aview_check_select(view);
 	if (needed == ACL_NO_RIGHTS && !kanon_owns_relation(view, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_VIEW, get_rel_name(view));
 	return aview_load(id);

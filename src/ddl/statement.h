@@ -52,7 +52,9 @@ typedef enum Clause
 	CLAUSE_T,
 	CLAUSE_MATCH,
 	CLAUSE_ALGORITHM,
-	CLAUSE_BLOCK_SIZE
+	CLAUSE_BLOCK_SIZE,
+	CLAUSE_PRESELECT,
+	CLAUSE_KEEP_ORDER
 } Clause;
 
 /* The state of parsing one block of code. */

@@ -86,7 +86,7 @@ run_survey(const AView *aview, List *columns, Survey *survey)
 	SourceRun *run;
 
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, aview->owner, aview->settings);
 	run = source_start(aview, source_plan(aview, source_query(aview, columns, NIL, NIL), true, NULL), NULL,
 					   GetActiveSnapshot());
 	source_pump(run, survey_row, survey);
@@ -109,7 +109,7 @@ survey_columns(const AView *aview, List *columns, bool keeping)
 	{
 		AViewColumn *column = &aview->columns[lfirst_int(cell)];
 
-		survey->columns[survey->ncolumns] = dictionary_create(column->source_type, column->dgh);
+		survey->columns[survey->ncolumns] = dictionary_create(column->source_type, column->dgh, aview->settings);
 		survey_value(survey, survey->ncolumns, NULL_CODE);
 		survey->rows[survey->ncolumns++][NULL_CODE] = 0;
 	}

@@ -14,6 +14,7 @@
 
 #define DGH_TABLE "dgh"
 #define DGH_EDGE_TABLE "dgh_edge"
+#define DGH_SERIAL_SEQUENCE "dgh_serial"
 #define DGH_GENERATION_SEQUENCE "dgh_generation"
 #define DGH_ID_INDEX "dgh_pkey"
 #define DGH_NAME_INDEX "dgh_name_key"

@@ -265,20 +265,19 @@ declare_check_update(HeapTuple old, TupleDesc desc, const Dgh *dgh)
 		declare_error(dgh, psprintf("the kind %s cannot change", kinds[before.kind].name));
 }
 
-/* Return a copy of a row with a generation that no row has had before. */
+/* Return a copy of a row with the next number of a sequence in a column. */
 static HeapTuple
-declare_new_generation(HeapTuple row, TupleDesc desc)
+declare_next_number(HeapTuple row, TupleDesc desc, int column, const char *sequence)
 {
-	int columns[1] = {Anum_dgh_generation};
-	Datum values[1] = {Int32GetDatum((int32) nextval_internal(kanon_relation(DGH_GENERATION_SEQUENCE), false))};
-	bool nulls[1] = {false};
+	Datum value = Int32GetDatum((int32) nextval_internal(kanon_relation(sequence), false));
+	bool isnull = false;
 
-	return heap_modify_tuple_by_cols(row, desc, 1, columns, values, nulls);
+	return heap_modify_tuple_by_cols(row, desc, 1, &column, &value, &isnull);
 }
 
 /*
- * Refuse a bad definition, and give a good one its generation: the trigger BEFORE INSERT
- * OR UPDATE of kanon.dgh, FOR EACH ROW.
+ * Refuse a bad definition, and give a good one its id and its generation, which no row has
+ * had before: the trigger BEFORE INSERT OR UPDATE of kanon.dgh, FOR EACH ROW.
  */
 Datum
 kanon_dgh_check(PG_FUNCTION_ARGS)
@@ -286,9 +285,12 @@ kanon_dgh_check(PG_FUNCTION_ARGS)
 	TriggerData *trigger = kanon_trigger(fcinfo, DGH_TABLE, true);
 	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
 	bool update = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event);
-	HeapTuple row = declare_new_generation(update ? trigger->tg_newtuple : trigger->tg_trigtuple, desc);
+	HeapTuple row = update ? trigger->tg_newtuple : trigger->tg_trigtuple;
 	Dgh dgh = {0};
 
+	row = declare_next_number(row, desc, Anum_dgh_generation, DGH_GENERATION_SEQUENCE);
+	if (!update && heap_attisnull(row, Anum_dgh_id, desc))
+		row = declare_next_number(row, desc, Anum_dgh_id, DGH_SERIAL_SEQUENCE);
 	dgh_read_definition(row, desc, &dgh);
 	if (update)
 		declare_check_update(trigger->tg_trigtuple, desc, &dgh);

@@ -345,7 +345,7 @@ recall_waiting(Arrival *arrival)
 
 		heap_deform_tuple(member, desc, values, nulls);
 		tuplestore_putvalues(arrival->rows, arrival->keeper->arrival, values + 1, nulls + 1);
-		CatalogTupleDelete(arrival->stored->members, &member->t_self);
+		stored_delete_row(arrival->stored->members, &member->t_self);
 	}
 	if (waiting.found)
 		CommandCounterIncrement();

@@ -2,22 +2,21 @@
  * follow.c
  *		The triggers by which a materialized view follows changes of its source.
  *
- * Statement triggers on the base table, and on the table of choices that have a k in
- * them, call keep_groups() (pending.c).  They are created with the current role's
- * rights, and on all partitions and children, too, since a statement fires only the
- * triggers of the table that it names.  When tables become part of the source or
- * leave it, an event trigger calls follow_tables(), which moves the triggers.
+ * Triggers on the base table, on the table of choices that have a k in them, and on all
+ * partitions and children of the two, call keep_groups() (pending.c).  When tables become
+ * part of the source or leave it, an event trigger calls follow_tables(), which moves
+ * the triggers (triggers.c).
  */
 #include "base/kanon.h"
 
 #include "matview/follow.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "commands/trigger.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -25,17 +24,18 @@
 #include "tcop/deparse_utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/formatting.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/reltrigger.h"
 #include "utils/rls.h"
 
 #include "aview/aview.h"
+#include "base/as_owner.h"
 #include "base/extension.h"
 #include "matview/demand.h"
 #include "matview/matview.h"
 #include "matview/pending.h"
+#include "matview/triggers.h"
 
 PG_FUNCTION_INFO_V1(kanon_follow_tables);
 PG_FUNCTION_INFO_V1(kanon_changes_sources);
@@ -123,13 +123,6 @@ follow_has_foreign(List *tables)
 	return false;
 }
 
-/* Return the qualified name of a relation for a command. */
-static char *
-qualified_name(Oid relation)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
-}
-
 /*
  * Raise an error unless the view and the tables are permanent: the groups must live exactly as
  * long as the rows that they are made from.
@@ -155,77 +148,45 @@ follow_check_persistence(const AView *aview, List *tables)
 	}
 }
 
-/* The events of the triggers, and their transition tables. */
-static const struct
+/* Return true if a table of a tree has a parent outside of it. */
+static bool
+has_outer_parent(List *tree)
 {
-	const char *event;
-	const char *tables;
-} trigger_events[] = {
-	{"INSERT", "REFERENCING NEW TABLE AS kanon_new"},
-	{"UPDATE", "REFERENCING OLD TABLE AS kanon_old NEW TABLE AS kanon_new"},
-	{"DELETE", "REFERENCING OLD TABLE AS kanon_old"},
-	{"TRUNCATE", ""},
-};
-
-/* Return the name of a view's trigger for an event. */
-static char *
-trigger_name(int32 id, const char *event)
-{
-	return psprintf("kanon_%d_%s", id, asc_tolower(event, strlen(event)));
-}
-
-/*
- * Create a view's triggers on a table, with the rights of the current role, which needs the
- * TRIGGER privilege there.
- */
-static void
-create_triggers(int32 id, Oid table)
-{
-	if (pg_class_aclcheck(table, GetUserId(), ACL_TRIGGER) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to create triggers on table \"%s\"", get_rel_name(table)),
-				 errdetail("They keep the groups of a materialized anonymization view."),
-				 errhint("GRANT TRIGGER ON %s TO %s;", qualified_name(table),
-						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	for (int i = 0; i < (int) lengthof(trigger_events); i++)
-	{
-		char *command =
-			psprintf("CREATE TRIGGER %s AFTER %s ON %s %s FOR EACH STATEMENT EXECUTE FUNCTION kanon.keep_groups('%d')",
-					 trigger_name(id, trigger_events[i].event), trigger_events[i].event, qualified_name(table),
-					 trigger_events[i].tables, id);
-
-		if (SPI_execute(command, false, 0) != SPI_OK_UTILITY)
-			elog(ERROR, "could not create a trigger on \"%s\"", get_rel_name(table));
-	}
-	SPI_finish();
-}
-
-/*
- * Enable a view's triggers on a table for rows that come by replication, too.  ALTER TABLE
- * fires follow_tables(), so that all of them must have been created on all tables by now.
- */
-static void
-enable_triggers(int32 id, Oid table)
-{
-	for (int i = 0; i < (int) lengthof(trigger_events); i++)
-		kanon_execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified_name(table),
-							   trigger_name(id, trigger_events[i].event)),
-					  0, NULL, NULL, NULL);
-}
-
-/* Create a view's triggers on some tables. */
-void
-follow_create_triggers(int32 id, List *tables)
-{
+	Relation inherits = table_open(InheritsRelationId, AccessShareLock);
+	bool found = false;
 	ListCell *cell;
 
-	foreach (cell, tables)
-		create_triggers(id, lfirst_oid(cell));
-	foreach (cell, tables)
-		enable_triggers(id, lfirst_oid(cell));
+	foreach (cell, tree)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+
+		ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(lfirst_oid(cell)));
+		scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+		while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+			found |= !list_member_oid(tree, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+		systable_endscan(scan);
+	}
+	table_close(inherits, AccessShareLock);
+	return found;
+}
+
+/* Return true if a statement can change rows of the source that names none of its tables, but a parent of one. */
+static bool
+follows_by_rows(const AView *aview, Oid base)
+{
+	Oid choices = demand_table(aview);
+
+	return has_outer_parent(tables_below(base)) || (OidIsValid(choices) && has_outer_parent(tables_below(choices)));
+}
+
+/* Create a view's triggers on the tables of its source. */
+void
+follow_start(const AView *aview, Oid base)
+{
+	(void) triggers_move(aview->id, follow_tables(aview, base), follows_by_rows(aview, base));
 }
 
 /* Return true if every change reaches the groups by triggers, as the source is now. */
@@ -237,118 +198,50 @@ follow_is_complete(const AView *aview)
 	return aview->by_triggers && follow_possible(aview, &base) && !follow_has_foreign(follow_tables(aview, base));
 }
 
-/* Return the tables that have a view's triggers. */
+/* Return the tables without the foreign ones, which have no transition tables: their rows come with refresh. */
 static List *
-tables_with_triggers(int32 id)
+without_foreign(List *tables)
 {
-	List *tables = NIL;
-	MemoryContext context = CurrentMemoryContext;
-	Oid types[1] = {NAMEOID};
-	Datum values[1] = {CStringGetDatum(trigger_name(id, trigger_events[0].event))};
-
-	if (SPI_connect() != SPI_OK_CONNECT ||
-		SPI_execute_with_args("SELECT tgrelid FROM pg_catalog.pg_trigger WHERE tgname OPERATOR(pg_catalog.=) $1"
-							  " AND tgfoid OPERATOR(pg_catalog.=) 'kanon.keep_groups()'::pg_catalog.regprocedure",
-							  1, types, values, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read pg_trigger");
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		bool isnull;
-		Datum table = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
-		MemoryContext old = MemoryContextSwitchTo(context);
-
-		tables = lappend_oid(tables, DatumGetObjectId(table));
-		MemoryContextSwitchTo(old);
-	}
-	SPI_finish();
-	return tables;
-}
-
-/* Drop a view's triggers on a table. */
-static void
-drop_triggers(int32 id, Oid table)
-{
-	for (int i = 0; i < (int) lengthof(trigger_events); i++)
-		kanon_execute(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name(id, trigger_events[i].event),
-							   qualified_name(table)),
-					  0, NULL, NULL, NULL);
-}
-
-/* Return how many of a view's triggers a table has in one of some states. */
-static int
-count_triggers(int32 id, Oid table, const char *states)
-{
-	Relation rel = table_open(table, AccessShareLock);
-	int count = 0;
-
-	for (int i = 0; rel->trigdesc && i < rel->trigdesc->numtriggers; i++)
-	{
-		Trigger *trigger = &rel->trigdesc->triggers[i];
-
-		for (int event = 0; event < (int) lengthof(trigger_events); event++)
-			count += strcmp(trigger->tgname, trigger_name(id, trigger_events[event].event)) == 0 &&
-					 strchr(states, trigger->tgenabled) != NULL;
-	}
-	table_close(rel, NoLock);
-	return count;
-}
-
-/*
- * Create triggers on the wanted tables that do not have them, and drop them from the others
- * that have them; return true if there was such a table.
- */
-static bool
-move_triggers(int32 id, List *wanted, List *present)
-{
-	const char any_state[] = {TRIGGER_FIRES_ALWAYS, TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, TRIGGER_DISABLED,
-							  '\0'};
-	List *created = NIL;
-	List *gone = list_difference_oid(present, wanted);
-	List *come = list_difference_oid(wanted, present);
-	ListCell *cell;
-
-	foreach (cell, come)
-	{
-		/* A foreign table has no transition tables: its rows come with refresh. */
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			continue;
-		/* Some of the triggers may be there, though not the first one. */
-		if (count_triggers(id, lfirst_oid(cell), any_state) > 0)
-			drop_triggers(id, lfirst_oid(cell));
-		create_triggers(id, lfirst_oid(cell));
-		created = lappend_oid(created, lfirst_oid(cell));
-	}
-	foreach (cell, gone)
-		drop_triggers(id, lfirst_oid(cell));
-	foreach (cell, created)
-		enable_triggers(id, lfirst_oid(cell));
-	return come != NIL || gone != NIL;
-}
-
-/*
- * Enable triggers that do not fire for rows that come by replication, as ALTER TABLE ...
- * ENABLE TRIGGER leaves them.  Return true if there was one: changes may have been missed.
- */
-static bool
-enable_fully(int32 id, List *tables)
-{
-	const char not_always[] = {TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, '\0'};
-	bool found = false;
+	List *result = NIL;
 	ListCell *cell;
 
 	foreach (cell, tables)
 	{
-		if (count_triggers(id, lfirst_oid(cell), not_always) == 0)
-			continue;
-		enable_triggers(id, lfirst_oid(cell));
-		found = true;
+		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_FOREIGN_TABLE)
+			result = lappend_oid(result, lfirst_oid(cell));
 	}
-	return found;
+	return result;
+}
+
+/* Note that the groups of a view have missed changes. */
+void
+follow_mark_stale(int32 id)
+{
+	Oid types[1] = {INT4OID};
+	Datum values[1] = {Int32GetDatum(id)};
+
+	kanon_execute("UPDATE kanon.aview SET stale = true WHERE id OPERATOR(pg_catalog.=) $1 AND NOT stale", 1, types,
+				  values, NULL);
 }
 
 /*
- * kanon.follow_tables(number, gone): move the triggers of a view after its source's tables
- * have changed; gone: tables are gone, and their rows with them.
+ * Have the groups of a view compared with its source.  The event triggers call us with
+ * the rights of kanon's owner; the code in the view, which the planner evaluates, gets no
+ * more than the role has whose command it is.
+ */
+static void
+reconcile_as_caller(int32 id)
+{
+	AsOwner scope;
+
+	as_owner_start(&scope, GetOuterUserId(), NULL);
+	pending_reconcile(id);
+	as_owner_end(&scope);
+}
+
+/*
+ * kanon.follow_tables(number, changed): move the triggers of a view after its source's tables
+ * have changed; changed: rows have changed, too, or are gone with their table.
  */
 Datum
 kanon_follow_tables(PG_FUNCTION_ARGS)
@@ -359,20 +252,30 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	Oid base = InvalidOid;
 	List *wanted;
 
-	if (!aview->by_triggers || !follow_possible(aview, &base))
+	if (!aview->by_triggers)
 		PG_RETURN_VOID();
+	if (!follow_possible(aview, &base))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("anonymization view \"%s\" does not follow its tables any more", get_rel_name(aview->view))));
 	wanted = follow_tables(aview, base);
 	follow_check_persistence(aview, wanted);
-	changed |= move_triggers(id, wanted, tables_with_triggers(id));
-	changed |= enable_fully(id, wanted);
-	if (changed)
-		pending_reconcile(id);
+	if (triggers_move(id, without_foreign(wanted), follows_by_rows(aview, base)) || changed)
+		reconcile_as_caller(id);
 	PG_RETURN_VOID();
 }
 
-/* Return true if a part of ALTER TABLE may change the tables of a source or the triggers on them. */
-static bool
-part_changes_sources(const AlterTableCmd *part)
+/* What a command may change of a source. */
+typedef enum SourceChange
+{
+	CHANGES_NOTHING,
+	CHANGES_TABLES, /* which tables there are, or the triggers on them */
+	CHANGES_ROWS	/* rows, without firing a trigger */
+} SourceChange;
+
+/* Return what a part of ALTER TABLE may change of a source. */
+static SourceChange
+change_of_part(const AlterTableCmd *part)
 {
 	switch (part->subtype)
 	{
@@ -381,61 +284,93 @@ part_changes_sources(const AlterTableCmd *part)
 		case AT_DetachPartitionFinalize:
 		case AT_AddInherit:
 		case AT_DropInherit:
+		case AT_SetLogged:
 		case AT_SetUnLogged:
 		case AT_EnableTrig:
-		case AT_EnableReplicaTrig:
 		case AT_EnableTrigAll:
 		case AT_EnableTrigUser:
-			return true;
+			return CHANGES_TABLES;
+		case AT_EnableReplicaTrig:
+			/* A restore enables our row triggers so before the others are there. */
+			return triggers_is_row_name(part->name) ? CHANGES_NOTHING : CHANGES_TABLES;
 		default:
-			return false;
+			return kanon_sets_expression(part->subtype) ? CHANGES_ROWS : CHANGES_NOTHING;
 	}
 }
 
-/*
- * kanon.changes_sources(pg_ddl_command): return true if a command may change the tables of a
- * source or the triggers on them.
- */
-Datum
-kanon_changes_sources(PG_FUNCTION_ARGS)
+/* Return what a command may change of a source. */
+static SourceChange
+change_of_command(const CollectedCommand *command)
 {
-	CollectedCommand *command = (CollectedCommand *) PG_GETARG_POINTER(0);
+	SourceChange change = CHANGES_NOTHING;
 	ListCell *cell;
 
 	if (command->type == SCT_Simple &&
 		(IsA(command->parsetree, CreateStmt) || IsA(command->parsetree, CreateForeignTableStmt)))
-		PG_RETURN_BOOL(((CreateStmt *) command->parsetree)->inhRelations != NIL);
+		return ((CreateStmt *) command->parsetree)->inhRelations != NIL ? CHANGES_TABLES : CHANGES_NOTHING;
 	if (command->type != SCT_AlterTable)
-		PG_RETURN_BOOL(false);
+		return CHANGES_NOTHING;
 	foreach (cell, command->d.alterTable.subcmds)
 	{
 		CollectedATSubcmd *part = lfirst(cell);
 
-		if (IsA(part->parsetree, AlterTableCmd) && part_changes_sources((AlterTableCmd *) part->parsetree))
-			PG_RETURN_BOOL(true);
+		if (IsA(part->parsetree, AlterTableCmd))
+			change = Max(change, change_of_part((AlterTableCmd *) part->parsetree));
 	}
-	PG_RETURN_BOOL(false);
+	return change;
 }
 
-/* Warn of each table with triggers that are disabled or gone: its changes do not reach the groups. */
+/* kanon.changes_sources(pg_ddl_command): return what a command may change of a source, NULL if nothing. */
+Datum
+kanon_changes_sources(PG_FUNCTION_ARGS)
+{
+	SourceChange change = change_of_command((CollectedCommand *) PG_GETARG_POINTER(0));
+
+	if (change == CHANGES_NOTHING)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(change == CHANGES_ROWS ? "rows" : "tables"));
+}
+
+/* Return true if the current role may create triggers on some tables. */
+static bool
+may_create_triggers(List *tables)
+{
+	ListCell *cell;
+
+	foreach (cell, tables)
+	{
+		if (pg_class_aclcheck(lfirst_oid(cell), GetUserId(), ACL_TRIGGER) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Create triggers that are gone, if the current role may, and warn of each table with triggers
+ * that are disabled or gone: its changes do not reach the groups.
+ */
 void
-matview_warn_of_triggers(const AView *aview)
+matview_restore_triggers(const AView *aview)
 {
 	Oid base = InvalidOid;
+	bool by_rows;
+	List *tables;
 	ListCell *cell;
 
 	if (!aview->by_triggers || !follow_possible(aview, &base))
 		return;
-	foreach (cell, follow_tables(aview, base))
+	by_rows = follows_by_rows(aview, base);
+	tables = follow_tables(aview, base);
+	if (may_create_triggers(tables))
+		(void) triggers_move(aview->id, without_foreign(tables), by_rows);
+	foreach (cell, tables)
 	{
-		const char enabled[] = {TRIGGER_FIRES_ALWAYS, TRIGGER_FIRES_ON_ORIGIN, TRIGGER_FIRES_ON_REPLICA, '\0'};
-
-		if (count_triggers(aview->id, lfirst_oid(cell), enabled) < (int) lengthof(trigger_events))
+		if (!triggers_are_there(aview->id, lfirst_oid(cell), by_rows))
 			ereport(WARNING,
 					(errmsg("changes of \"%s\" do not reach materialized anonymization view \"%s\"",
 							get_rel_name(lfirst_oid(cell)), get_rel_name(aview->view)),
 					 errdetail("Some of its triggers named kanon_%d_... are disabled or gone.", aview->id),
 					 errhint(
-						 "Enable them with ALTER TABLE ... ENABLE ALWAYS TRIGGER, and refresh the view; if they are gone, create it anew.")));
+						 "Enable them with ALTER TABLE ... ENABLE TRIGGER ALL; if they are gone, refresh the view as a role that may create triggers.")));
 	}
 }

@@ -23,7 +23,9 @@ extern bool follow_has_odd_column(Node *expression, Oid table);
 
 /* Raise an error unless the view and some tables of its source are permanent, as the groups are. */
 extern void follow_check_persistence(const AView *aview, List *tables);
-/* Create the view's triggers on some tables, with the rights of the current role. */
-extern void follow_create_triggers(int32 id, List *tables);
+/* Create the view's triggers on the tables of its source, with the rights of the current role. */
+extern void follow_start(const AView *aview, Oid base);
+/* Note that the groups of a view have missed changes: it says so when it is read, until it is refreshed. */
+extern void follow_mark_stale(int32 id);
 
 #endif

@@ -43,6 +43,7 @@
 #include "matview/tables.h"
 #include "recode/dictionary.h"
 #include "recode/recode.h"
+#include "source/scope.h"
 
 /* A keeper with dictionaries that have grown beyond this starts afresh. */
 #define KEEPER_MEMORY (64 * 1024 * 1024)
@@ -55,6 +56,9 @@ typedef struct KeeperEntry
 
 /* The keepers of this backend, by number of the view; NULL before the first one. */
 static HTAB *keepers = NULL;
+
+/* How many keepers this backend has made. */
+static uint64 keepers_made = 0;
 
 /*
  * Take the lock of a view.  At the end of a transaction, the holder waits for nothing but the
@@ -179,6 +183,7 @@ make_keeper(int32 id)
 	AView *rows;
 
 	keeper->id = id;
+	keeper->number = ++keepers_made;
 	keeper->context = context;
 	keeper->epoch = dgh_epoch();
 	keeper->aview = aview_load(id);
@@ -194,7 +199,7 @@ make_keeper(int32 id)
 	keeper->arrival = describe_rows(rows, 1);
 	find_relations(keeper);
 	/* Planning runs code of the view's owner, too. */
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
 	demand_prepare(keeper);
 	as_owner_end(&scope);
 	keeper->id_keys = palloc0(keeper->nids * sizeof(ScanKeyData));
@@ -274,7 +279,11 @@ keeper_get(int32 id)
 	return keeper;
 }
 
-/* Do some work with a keeper, which no invalidation replaces until the work has ended. */
+/*
+ * Do some work with a keeper, which no invalidation replaces until the work has ended.
+ * After an error the keeper is made anew: want of memory may have left a value in one of
+ * its dictionaries without the values above it.
+ */
 void
 keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 {
@@ -284,30 +293,55 @@ keeper_use(Keeper *keeper, KeeperWork work, void *arg)
 	{
 		work(keeper, arg);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
-		Assert(keeper->users > 0);
+		keeper->stale = true;
 		keeper->users--;
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	Assert(keeper->users > 0);
+	keeper->users--;
+}
+
+/* Use a keeper in the scope of its view's source: that of the caller, who may not be allowed to read it. */
+static void
+use_in_scope(Keeper *keeper, KeeperWork work, void *arg, bool quiet)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	SourceScope scope;
+
+	source_scope_enter(&scope, keeper->aview, quiet);
+	PG_TRY();
+	{
+		keeper_use(keeper, work, arg);
+	}
+	PG_CATCH();
+	{
+		source_scope_pass(&scope, caller);
+	}
+	PG_END_TRY();
+	source_scope_leave(&scope);
 }
 
 /*
  * Do some work on a view's groups: with its lock, a snapshot that sees all that earlier
- * holders of the lock have committed, and the rights of the view's owner, who wrote the
- * code in the view.
+ * holders of the lock have committed, the settings of the view, and the rights of the
+ * view's owner, who wrote the code in the view.
  */
 void
 keeper_work(int32 id, KeeperWork work, void *arg)
 {
 	Keeper *keeper;
 	AsOwner scope;
+	bool quiet;
 
 	matview_lock(id);
 	PushActiveSnapshot(GetLatestSnapshot());
 	keeper = keeper_get(id);
-	as_owner_start(&scope, keeper->aview->owner, SECURITY_RESTRICTED_OPERATION);
-	keeper_use(keeper, work, arg);
+	quiet = !aview_source_readable(keeper->aview);
+	as_owner_start(&scope, keeper->aview->owner, keeper->aview->settings);
+	use_in_scope(keeper, work, arg, quiet);
 	as_owner_end(&scope);
 	PopActiveSnapshot();
 }

@@ -24,6 +24,7 @@
 typedef struct Keeper
 {
 	int32 id;
+	uint64 number;		   /* of this keeper: no other one of this backend has it */
 	MemoryContext context; /* of all of this; below CacheMemoryContext */
 	bool stale;			   /* the definition may have changed */
 	int users;			   /* calls of keeper_use() that are running */

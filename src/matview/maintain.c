@@ -110,7 +110,7 @@ leave_group(Maintenance *maintenance, HeapTuple member, const StoredGroup *group
 {
 	if (group)
 		stored_resize_group(&maintenance->stored, group, group->members - 1, true);
-	CatalogTupleDelete(maintenance->stored.members, &member->t_self);
+	stored_delete_row(maintenance->stored.members, &member->t_self);
 	CommandCounterIncrement();
 }
 
@@ -289,7 +289,7 @@ come_back(Maintenance *maintenance, int64 group, int floor, int64 published)
 		own = DatumGetInt32(maintenance->values[Anum_members_floor - 1]);
 		note_arrival(maintenance, Max(own, floor), maintenance->values + Anum_members_first - 1,
 					 maintenance->nulls + Anum_members_first - 1);
-		CatalogTupleDelete(maintenance->stored.members, &member->t_self);
+		stored_delete_row(maintenance->stored.members, &member->t_self);
 	}
 	CommandCounterIncrement();
 	return list_length(leavers.members);

@@ -30,6 +30,7 @@
 #include "matview/follow.h"
 #include "matview/keeper.h"
 #include "matview/pending.h"
+#include "matview/policies.h"
 
 /* Return the column of the base table that an identifier is; 0 if it is no plain column, or may be NULL. */
 static AttrNumber
@@ -192,6 +193,9 @@ create_members(const AView *aview)
 				  0, NULL, NULL, NULL);
 	if (personal)
 		index_owners(aview);
+	/* Raw values must not leave the server by a publication: see tables.c. */
+	kanon_execute(psprintf("ALTER TABLE kanon.groups_%d REPLICA IDENTITY NOTHING", aview->id), 0, NULL, NULL, NULL);
+	kanon_execute(psprintf("ALTER TABLE kanon.members_%d REPLICA IDENTITY NOTHING", aview->id), 0, NULL, NULL, NULL);
 	/* Default privileges must not open the tables. */
 	kanon_execute(psprintf("REVOKE ALL ON kanon.groups_%d, kanon.members_%d FROM PUBLIC", aview->id, aview->id), 0,
 				  NULL, NULL, NULL);
@@ -231,9 +235,11 @@ matview_create(AView *aview)
 	create_members(aview);
 	store_maintenance(aview, triggers);
 	/* The locks of CREATE TRIGGER keep other transactions from changing the tables until this one commits. */
-	follow_create_triggers(aview->id, tables);
+	if (triggers)
+		follow_start(aview, base);
 	CommandCounterIncrement();
 	(void) matview_reconcile(aview->id);
+	policies_store(aview);
 	if (!triggers)
 		ereport(NOTICE,
 				(errmsg("materialized anonymization view \"%s\" does not follow changes by itself",

@@ -53,9 +53,14 @@ extern void matview_lock(int32 id);
  * return how many rows were not as they should have been.
  */
 extern int64 matview_reconcile(int32 id);
+/* Delete all groups and members of a view; the caller holds its lock. */
+extern void matview_delete_groups(int32 id);
 /* Return true if the running transaction has changed the source of a view. */
 extern bool matview_has_pending(int32 id);
-/* Warn of each table with changes that do not reach the view, since triggers are disabled or gone. */
-extern void matview_warn_of_triggers(const AView *aview);
+/*
+ * Create triggers that are gone, if the current role may, and warn of each table with changes that
+ * do not reach the view, since triggers are disabled or still gone.
+ */
+extern void matview_restore_triggers(const AView *aview);
 
 #endif

@@ -3,10 +3,11 @@
  *		The changes that a transaction has made to the tables of materialized views.
  *
  * After each statement the triggers apply the view's projection and WHERE to the
- * transition tables and keep the resulting rows; of choices they keep the columns
- * that tell to which rows they belong.  The changes go to the groups when the
- * transaction commits or is prepared; a subtransaction that is rolled back takes its
- * changes with it.  Rows beyond work_mem go to disk.
+ * transition tables, or to each row that a row trigger is called for, and keep the
+ * resulting rows; of choices they keep the columns that tell to which rows they
+ * belong.  The changes go to the groups when the transaction commits or is prepared; a
+ * subtransaction that is rolled back takes its changes with it.  Rows beyond work_mem
+ * go to disk.
  */
 #include "base/kanon.h"
 
@@ -23,6 +24,8 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "replication/logicalworker.h"
+#include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -30,16 +33,20 @@
 #include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/timeout.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 #include "aview/aview.h"
 #include "base/as_owner.h"
+#include "matview/attempt.h"
 #include "matview/demand.h"
+#include "matview/follow.h"
 #include "matview/keeper.h"
 #include "matview/maintain.h"
 #include "matview/matview.h"
 #include "matview/reconcile.h"
+#include "source/scope.h"
 
 PG_FUNCTION_INFO_V1(kanon_keep_groups);
 
@@ -61,11 +68,13 @@ typedef struct Pending
 	Tuplestorestate *owners; /* rows of keeper->owner: choices that have changed; NULL: none */
 	bool removals;			 /* some row was removed or changed */
 	bool truncated;			 /* rows were removed that are not known: the view is to be compared with its source */
+	bool written;			 /* by statements that write rows; otherwise by commands that change tables */
 } Pending;
 
 static List *pending = NIL;	  /* the changes of the running transaction, in the order of time */
 static bool applying = false; /* groups are being brought up to date */
 static int64 serial = 0;	  /* the last Anum_pending_serial of the transaction */
+static bool limited = false;  /* statement_timeout limits the work before the commit */
 
 /* The rows of a subtransaction are added to its parent's rows if they are no more than this. */
 #define FEW_ROWS 1000
@@ -136,16 +145,26 @@ refuse_nesting(void)
 				 errhint("Functions and operators in the view and its profile must not change anything.")));
 }
 
-/* Have a view's groups compared with its source at the end of the transaction. */
+/* Return the entry for a view that is to be compared with its source. */
+static Pending *
+compare_later(int32 id)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	Pending *entry;
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	entry = pending_for(keeper_get(id));
+	entry->truncated = true;
+	CurrentResourceOwner = owner;
+	return entry;
+}
+
+/* Have a view's groups compared with its source at the end of the transaction, as its tables have changed. */
 void
 pending_reconcile(int32 id)
 {
-	ResourceOwner owner = CurrentResourceOwner;
-
 	refuse_nesting();
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	pending_for(keeper_get(id))->truncated = true;
-	CurrentResourceOwner = owner;
+	(void) compare_later(id);
 }
 
 /* Return true if the running transaction has changed the source of a view. */
@@ -260,6 +279,18 @@ feed_owner(Feed *feed, TupleTableSlot *slot, bool present)
 	keep_values(feed->pending->owners, desc, values, nulls);
 }
 
+/* Keep a row of the table that changes, with the columns of the parent table. */
+static void
+feed_slot(Feed *feed, TupleTableSlot *slot, bool present)
+{
+	MemoryContext old;
+
+	ResetExprContext(feed->econtext);
+	old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
+	feed->feed(feed, feed->map ? execute_attr_map_slot(feed->map, slot, feed->base) : slot, present);
+	MemoryContextSwitchTo(old);
+}
+
 /* Keep the rows of a transition table. */
 static void
 feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
@@ -271,28 +302,20 @@ feed_rows(Feed *feed, Tuplestorestate *rows, bool present)
 	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, feed->slot))
 	{
-		MemoryContext old;
-
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(feed->econtext);
-		old = MemoryContextSwitchTo(feed->econtext->ecxt_per_tuple_memory);
-		feed->feed(feed, feed->map ? execute_attr_map_slot(feed->map, feed->slot, feed->base) : feed->slot, present);
-		MemoryContextSwitchTo(old);
+		feed_slot(feed, feed->slot, present);
 	}
 }
 
-/* Keep the rows of a statement's transition tables, with the columns of the parent table. */
+/* Prepare the way of rows of a table, by way of its parent among the tables that the view mentions. */
 static void
-feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
+prepare_feed(Feed *feed, Relation table, Oid parent_table)
 {
-	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
-
-	feed->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	feed->econtext = CreateStandaloneExprContext();
-	if (RelationGetRelid(trigger->tg_relation) != parent_table)
+	if (RelationGetRelid(table) != parent_table)
 	{
 		Relation parent = table_open(parent_table, AccessShareLock);
-		TupleConversionMap *map = convert_tuples_by_name(desc, RelationGetDescr(parent));
+		TupleConversionMap *map = convert_tuples_by_name(RelationGetDescr(table), RelationGetDescr(parent));
 
 		feed->map = map ? map->attrMap : NULL;
 		feed->base = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(parent)), &TTSOpsVirtual);
@@ -300,6 +323,14 @@ feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
 	}
 	if (feed->feed == feed_row)
 		prepare_expressions(feed);
+}
+
+/* Keep the rows of a statement's transition tables, with the columns of the parent table. */
+static void
+feed_statement(Feed *feed, const TriggerData *trigger, Oid parent_table)
+{
+	feed->slot = MakeSingleTupleTableSlot(RelationGetDescr(trigger->tg_relation), &TTSOpsMinimalTuple);
+	prepare_feed(feed, trigger->tg_relation, parent_table);
 	feed_rows(feed, trigger->tg_oldtable, false);
 	feed_rows(feed, trigger->tg_newtable, true);
 	ExecDropSingleTupleTableSlot(feed->slot);
@@ -326,7 +357,7 @@ view_of_trigger(FunctionCallInfo fcinfo)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_AFTER(trigger->tg_event) ||
-		TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || trigger->tg_trigger->tgnargs != 1)
+		trigger->tg_trigger->tgnargs != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function %s.keep_groups is for the triggers of materialized anonymization views only",
@@ -334,11 +365,10 @@ view_of_trigger(FunctionCallInfo fcinfo)
 	return pg_strtoint32(trigger->tg_trigger->tgargs[0]);
 }
 
-/* Note the changes of a statement.  The view's expressions run with its owner's rights, as when the view is read. */
+/* Find the entry for changes that come by a feed. */
 static void
-note_changes(const TriggerData *trigger, Feed *feed, Oid table)
+prepare_pending(Feed *feed)
 {
-	AsOwner scope;
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 
@@ -346,64 +376,248 @@ note_changes(const TriggerData *trigger, Feed *feed, Oid table)
 	feed->pending = pending_for(feed->keeper);
 	if (feed->feed == feed_owner && feed->pending->owners == NULL)
 		feed->pending->owners = tuplestore_begin_heap(false, false, work_mem);
+	feed->pending->written = true;
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
-	as_owner_start(&scope, feed->keeper->aview->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	feed_statement(feed, trigger, table);
-	as_owner_end(&scope);
 }
 
+/* What a trigger feeds: the rows of a statement, or one row. */
+typedef struct Feeding
+{
+	FunctionCallInfo fcinfo;
+	const TriggerData *trigger;
+	Feed *feed;	 /* of a statement */
+	Oid table;	 /* of a statement: the parent table of the feed */
+	void *feeds; /* of a row: RowFeeds */
+} Feeding;
+
 /*
- * Note the changes of a statement: work of keeper_use().  One table may hold rows and choices.
- * Any role may put such a trigger on a table of its own, so that the table is checked.
+ * Evaluate the view's expressions for a trigger, with the view's settings and the rights
+ * of its owner, as when the groups are brought up to date.  Errors that may quote a value
+ * go to the log if the role that writes may not read the source.
  */
 static void
-note_statement(Keeper *keeper, void *arg)
+feed_in_scope(const AView *aview, void (*step)(const Feeding *feeding), const Feeding *feeding)
 {
-	const TriggerData *trigger = arg;
-	Oid relation = RelationGetRelid(trigger->tg_relation);
-	Feed rows = {.keeper = keeper, .feed = feed_row};
-	Feed owners = {.keeper = keeper, .feed = feed_owner};
-	bool has_rows = is_below(relation, keeper->base);
-	bool has_choices = is_below(relation, keeper->choices);
+	MemoryContext caller = CurrentMemoryContext;
+	bool quiet = !aview_source_readable(aview);
+	AsOwner owner;
+	SourceScope scope;
 
-	if (!has_rows && !has_choices)
+	as_owner_start(&owner, aview->owner, aview->settings);
+	source_scope_enter(&scope, aview, quiet);
+	PG_TRY();
+	{
+		step(feeding);
+	}
+	PG_CATCH();
+	{
+		source_scope_error(&scope, caller);
+	}
+	PG_END_TRY();
+	source_scope_leave(&scope);
+	as_owner_end(&owner);
+}
+
+/* Keep the rows of a statement's transition tables: a step of feed_in_scope(). */
+static void
+feed_statement_step(const Feeding *feeding)
+{
+	feed_statement(feeding->feed, feeding->trigger, feeding->table);
+}
+
+/* Note the changes of a statement. */
+static void
+note_changes(const TriggerData *trigger, Feed *feed, Oid table)
+{
+	Feeding feeding = {.trigger = trigger, .feed = feed, .table = table};
+
+	prepare_pending(feed);
+	feed_in_scope(feed->keeper->aview, feed_statement_step, &feeding);
+}
+
+/* The ways of a changed row, which a row trigger keeps for the next rows of the same statement. */
+typedef struct RowFeeds
+{
+	uint64 keeper; /* the number of the keeper that they were made for */
+	bool has_rows;
+	bool has_choices;
+	bool prepared; /* their expressions can be evaluated */
+	bool computes; /* code of the view runs for each row */
+	Feed rows;
+	Feed owners;
+} RowFeeds;
+
+/* Find out to which tables of the view a table belongs. */
+static RowFeeds
+find_feeds(Keeper *keeper, Oid relation)
+{
+	RowFeeds feeds = {.keeper = keeper->number,
+					  .has_rows = is_below(relation, keeper->base),
+					  .has_choices = is_below(relation, keeper->choices),
+					  .rows = {.keeper = keeper, .feed = feed_row},
+					  .owners = {.keeper = keeper, .feed = feed_owner}};
+
+	/* Any role may put such a trigger on a table of its own. */
+	if (!feeds.has_rows && !feeds.has_choices)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("table \"%s\" is neither the source nor the profile table of anonymization view \"%s\"",
 						get_rel_name(relation), get_rel_name(keeper->aview->view))));
-	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
-	{
-		pending_reconcile(keeper->id);
-		return;
-	}
-	if (has_choices)
-		note_changes(trigger, &owners, keeper->choices);
-	if (has_rows)
-		note_changes(trigger, &rows, keeper->base);
+	return feeds;
 }
 
-/* kanon.keep_groups(number of the view): a trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement. */
+/* Note the changes of a statement: work of keeper_use().  One table may hold rows and choices. */
+static void
+note_statement(Keeper *keeper, void *arg)
+{
+	const TriggerData *trigger = (TriggerData *) ((FunctionCallInfo) arg)->context;
+	RowFeeds feeds = find_feeds(keeper, RelationGetRelid(trigger->tg_relation));
+
+	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+	{
+		compare_later(keeper->id)->written = true;
+		return;
+	}
+	if (feeds.has_choices)
+		note_changes(trigger, &feeds.owners, keeper->choices);
+	if (feeds.has_rows)
+		note_changes(trigger, &feeds.rows, keeper->base);
+}
+
+/* Return true if a feed evaluates expressions. */
+static bool
+feed_computes(const Feed *feed)
+{
+	bool computes = feed->where != NULL;
+
+	for (int i = 0; i < feed->keeper->aview->nkeyed; i++)
+		computes = computes || feed->columns[i] != NULL;
+	return computes;
+}
+
+/* Make the feeds of a row trigger, for this row and the next ones of the same statement. */
+static RowFeeds *
+make_row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
+{
+	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	RowFeeds *feeds = palloc(sizeof(RowFeeds));
+
+	*feeds = find_feeds(keeper, RelationGetRelid(table));
+	MemoryContextSwitchTo(old);
+	fcinfo->flinfo->fn_extra = feeds;
+	return feeds;
+}
+
+/* Prepare the feeds of a row trigger, for the other rows of the statement, too. */
+static void
+prepare_row_feeds(FunctionCallInfo fcinfo, RowFeeds *feeds)
+{
+	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+	if (feeds->has_rows)
+		prepare_feed(&feeds->rows, table, feeds->rows.keeper->base);
+	if (feeds->has_choices)
+		prepare_feed(&feeds->owners, table, feeds->owners.keeper->choices);
+	feeds->computes = feeds->has_rows && feed_computes(&feeds->rows);
+	feeds->prepared = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* Keep the old and the new version of a changed row. */
+static void
+note_versions(const TriggerData *trigger, Feed *feed)
+{
+	prepare_pending(feed);
+	/*
+	 * A session that applies changes by statements fires the statement triggers, too.  Of two
+	 * notes of a row the last one counts, once they are sorted as changes with removals are.
+	 */
+	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
+		feed->pending->removals = true;
+	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		feed_slot(feed, trigger->tg_trigslot, false);
+	if (!TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		feed_slot(feed, TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newslot : trigger->tg_trigslot, true);
+}
+
+/* Keep the versions of a changed row: a step of feed_in_scope(). */
+static void
+feed_row_step(const Feeding *feeding)
+{
+	RowFeeds *feeds = feeding->feeds;
+
+	if (!feeds->prepared)
+		prepare_row_feeds(feeding->fcinfo, feeds);
+	if (feeds->has_choices)
+		note_versions(feeding->trigger, &feeds->owners);
+	if (feeds->has_rows)
+		note_versions(feeding->trigger, &feeds->rows);
+}
+
+/* Note the change of a row: work of keeper_use().  To become the owner costs more than the rest, where no code runs. */
+static void
+note_changed_row(Keeper *keeper, void *arg)
+{
+	FunctionCallInfo fcinfo = arg;
+	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
+	Feeding feeding = {.fcinfo = fcinfo, .trigger = (TriggerData *) fcinfo->context};
+
+	if (feeds == NULL || feeds->keeper != keeper->number)
+		feeds = make_row_feeds(fcinfo, keeper);
+	feeding.feeds = feeds;
+	if (feeds->prepared && !feeds->computes)
+		feed_row_step(&feeding);
+	else
+		feed_in_scope(keeper->aview, feed_row_step, &feeding);
+}
+
+/* Warn that a view does not follow a table any more, and note that it has missed a change. */
+static void
+warn_of_end(const AView *aview, const TriggerData *trigger)
+{
+	if (aview->stale && TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+		return;
+	if (!aview->stale)
+		follow_mark_stale(aview->id);
+	ereport(WARNING,
+			(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more", get_rel_name(aview->view),
+					RelationGetRelationName(trigger->tg_relation)),
+			 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
+}
+
+/* Note the changes that a trigger is called for: attempted work. */
+static void
+note_trigger(void *arg)
+{
+	FunctionCallInfo fcinfo = arg;
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	Keeper *keeper = keeper_get(view_of_trigger(fcinfo));
+
+	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
+		warn_of_end(keeper->aview, trigger);
+	else
+		keeper_use(keeper, TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ? note_changed_row : note_statement, fcinfo);
+}
+
+/*
+ * kanon.keep_groups(number of the view): a trigger AFTER INSERT, UPDATE or DELETE, for each
+ * statement or each row, or AFTER TRUNCATE.
+ */
 Datum
 kanon_keep_groups(PG_FUNCTION_ARGS)
 {
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	int32 id = view_of_trigger(fcinfo);
-	Keeper *keeper;
 
 	if (!aview_exists(id))
 		return PointerGetDatum(NULL);
 	refuse_nesting();
-	keeper = keeper_get(id);
-	if (!keeper->aview->materialized || !OidIsValid(keeper->base))
-	{
-		ereport(WARNING,
-				(errmsg("anonymization view \"%s\" does not follow changes of \"%s\" any more",
-						get_rel_name(keeper->aview->view), RelationGetRelationName(trigger->tg_relation)),
-				 errhint("Bring it up to date with %s.refresh.", KANON_SCHEMA)));
-		return PointerGetDatum(NULL);
-	}
-	keeper_use(keeper, note_statement, trigger);
+	if (IsLogicalWorker())
+		attempt(id, note_trigger, fcinfo);
+	else
+		note_trigger(fcinfo);
 	return PointerGetDatum(NULL);
 }
 
@@ -590,9 +804,11 @@ apply_rows(Keeper *keeper, List *entries, bool removals)
 /* All changes of a view by a transaction. */
 typedef struct Changes
 {
+	int32 view;
 	List *entries;
 	bool removals;
 	bool truncated;
+	bool written;
 } Changes;
 
 /* Apply the changes of a view: work of keeper_work(). */
@@ -607,11 +823,22 @@ apply_changes(Keeper *keeper, void *arg)
 		apply_rows(keeper, changes->entries, changes->removals);
 }
 
-/* Apply all pending changes of a view, unless it has been dropped. */
+/* Apply the changes of a view: attempted work. */
+static void
+attempt_changes(void *arg)
+{
+	keeper_work(((Changes *) arg)->view, apply_changes, arg);
+}
+
+/*
+ * Apply all pending changes of a view, unless it has been dropped.  An error fails a transaction
+ * that has written rows: its changes would be lost.  It does not fail one that has changed
+ * tables, for a view that may be another role's, nor a worker of logical replication.
+ */
 static void
 apply_view(int32 id)
 {
-	Changes changes = {0};
+	Changes changes = {.view = id};
 	ListCell *cell;
 
 	if (!aview_exists(id))
@@ -625,8 +852,12 @@ apply_view(int32 id)
 		changes.entries = lappend(changes.entries, entry);
 		changes.removals |= entry->removals || entry->owners;
 		changes.truncated |= entry->truncated;
+		changes.written |= entry->written;
 	}
-	keeper_work(id, apply_changes, &changes);
+	if (changes.written && !IsLogicalWorker())
+		attempt_changes(&changes);
+	else
+		attempt(id, attempt_changes, &changes);
 }
 
 /* Compare numbers of views for list_sort(). */
@@ -660,6 +891,27 @@ apply_all(void)
 }
 
 /*
+ * Limit the work before the commit by statement_timeout.  PostgreSQL ends that with the last
+ * statement; so the work gets the same time once more.  (lock_timeout starts with each wait.)
+ */
+static void
+start_limit(void)
+{
+	limited = StatementTimeout > 0 && !IsLogicalWorker() && !get_timeout_active(STATEMENT_TIMEOUT);
+	if (limited)
+		enable_timeout_after(STATEMENT_TIMEOUT, StatementTimeout);
+}
+
+/* End the limit. */
+static void
+end_limit(void)
+{
+	if (limited)
+		disable_timeout(STATEMENT_TIMEOUT, false);
+	limited = false;
+}
+
+/*
  * Apply the pending changes before a transaction commits or is prepared; forget them at its
  * end: an XactCallback.
  */
@@ -670,7 +922,13 @@ at_transaction_end(XactEvent event, void *arg)
 		return;
 	applying = event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE;
 	if (applying)
+	{
+		start_limit();
 		apply_all();
+		/* A timeout that is reported later would be reported of a transaction that has committed. */
+		CHECK_FOR_INTERRUPTS();
+	}
+	end_limit();
 	applying = false;
 	/* The memory and files of the entries go with the transaction. */
 	pending = NIL;
@@ -690,6 +948,7 @@ hand_over(Pending *entry, Pending *parent)
 	ExecDropSingleTupleTableSlot(slot);
 	parent->removals |= entry->removals;
 	parent->truncated |= entry->truncated;
+	parent->written |= entry->written;
 }
 
 /* Give the changes of a subtransaction to its parent; few ones join an entry of the parent. */

@@ -27,6 +27,7 @@
 #include "matview/keeper.h"
 #include "matview/maintain.h"
 #include "matview/matview.h"
+#include "matview/tables.h"
 #include "source/source.h"
 
 /* The place of a member that has a row in the source. */
@@ -159,4 +160,11 @@ matview_reconcile(int32 id)
 
 	keeper_work(id, count_reconciled, &changes);
 	return changes;
+}
+
+/* Delete the stored groups of a view, so that nothing is kept of earlier answers. */
+void
+matview_delete_groups(int32 id)
+{
+	stored_delete_all(id);
 }

@@ -15,7 +15,9 @@
 
 #include "aview/aview.h"
 #include "base/extension.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
+#include "source/source.h"
 
 PG_FUNCTION_INFO_V1(kanon_groups);
 
@@ -31,7 +33,7 @@ matview_load_owned(Oid view)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("anonymization view \"%s\" is not materialized", get_rel_name(view))));
-	stored_check_rights(aview);
+	source_check_rights(aview);
 	return aview;
 }
 
@@ -70,6 +72,7 @@ kanon_groups(PG_FUNCTION_ARGS)
 	StringInfoData command;
 	StringInfoData cell;
 
+	policies_check(aview);
 	initStringInfo(&command);
 	initStringInfo(&cell);
 	for (int i = 0; i < aview->nquasi; i++)

@@ -22,8 +22,6 @@ extern bool stored_is_personal(const AView *aview);
 /* Return the condition, starting with AND, or "", that members m of groups g are shown, for the text of a query. */
 extern const char *stored_shown(const AView *aview);
 
-/* Raise an error unless the view's owner may still read the source, as the stored rows come from there. */
-extern void stored_check_rights(const AView *aview);
 /*
  * Return the same view with its published rows as its source.  Whenever such a source is read, the rights of
  * the view's owner on the view's own source are checked.

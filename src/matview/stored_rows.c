@@ -12,10 +12,12 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "matview/policies.h"
 #include "matview/stored.h"
 #include "policy/consent.h"
 #include "recode/dictionary.h"
@@ -77,8 +79,19 @@ prepare_witness(StoredRows *rows)
 	{
 		const AViewColumn *raw = &view->columns[view->raw + view->quasi[i]];
 
-		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh);
+		rows->dictionaries[view->quasi[i]] = dictionary_create(raw->source_type, raw->dgh, view->settings);
 	}
+}
+
+/* Warn that the groups of a view have missed changes. */
+static void
+warn_if_stale(const AView *aview)
+{
+	if (aview->stale)
+		ereport(WARNING,
+				(errmsg("materialized anonymization view \"%s\" has missed changes of its source",
+						get_rel_name(aview->view)),
+				 errhint("Its owner has to call %s.refresh.", KANON_SCHEMA)));
 }
 
 /* Start a source of stored rows. */
@@ -91,6 +104,8 @@ stored_rows_start(const RowRequest *request)
 	int column = -1;
 
 	Assert(aview->materialized);
+	warn_if_stale(aview);
+	policies_check(aview);
 	rows->source.methods = &stored_rows_methods;
 	rows->view = stored_view(aview);
 	rows->snapshot = request->snapshot;
@@ -107,7 +122,7 @@ stored_rows_start(const RowRequest *request)
 		const AViewColumn *c = &aview->columns[column];
 
 		if (c->role == ROLE_SENSITIVE)
-			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh);
+			rows->dictionaries[column] = dictionary_create(c->source_type, c->dgh, aview->settings);
 	}
 	if (rows->witness)
 		prepare_witness(rows);

@@ -160,22 +160,6 @@ published_rows(const AView *aview)
 	return query;
 }
 
-/*
- * Raise an error unless the view's owner may still read the source: run a query that mentions it,
- * so that hooks of the executor see the check as that of a query.
- */
-void
-stored_check_rights(const AView *aview)
-{
-	Query *query = makeNode(Query);
-
-	query->commandType = CMD_SELECT;
-	query->canSetTag = true;
-	query->jointree = makeFromExpr(NIL, NULL);
-	source_mention(aview, query);
-	source_end(source_start(aview, source_plan(aview, query, false, NULL), NULL, GetActiveSnapshot()));
-}
-
 /* Return a column of the rows that a source with a profile joins with choices. */
 static Expr *
 column_of_rows(const Query *rows, int column)

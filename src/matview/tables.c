@@ -12,11 +12,16 @@
 #include "matview/tables.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/index.h"
 #include "common/hashfn.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -24,6 +29,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "base/extension.h"
 #include "matview/keeper.h"
 
 /* The number of members of a group that has changed. */
@@ -45,6 +51,89 @@ typedef struct GroupSize
 #define SH_DECLARE
 #define SH_DEFINE
 #include "lib/simplehash.h"
+
+/* Enter a row into the indexes of its table. */
+static void
+enter_into_indexes(Relation rel, HeapTuple tuple, CatalogIndexState indexes)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+
+	ExecStoreHeapTuple(tuple, slot, false);
+	for (int i = 0; i < indexes->ri_NumIndices; i++)
+	{
+		Relation index = indexes->ri_IndexRelationDescs[i];
+		IndexInfo *info = indexes->ri_IndexRelationInfo[i];
+		Datum values[INDEX_MAX_KEYS];
+		bool nulls[INDEX_MAX_KEYS];
+
+		FormIndexDatum(info, slot, NULL, values, nulls);
+		(void) index_insert(index, values, nulls, &tuple->t_self, rel,
+							info->ii_Unique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
+ * Insert a row of raw values, which must not leave the server by logical replication, also not
+ * where a publication has all tables.
+ */
+static void
+insert_row(Relation rel, HeapTuple tuple, CatalogIndexState indexes)
+{
+	if (!RelationIsLogicallyLogged(rel))
+	{
+		CatalogTupleInsertWithInfo(rel, tuple, indexes);
+		return;
+	}
+	heap_insert(rel, tuple, GetCurrentCommandId(true), HEAP_INSERT_NO_LOGICAL, NULL);
+	enter_into_indexes(rel, tuple, indexes);
+}
+
+/* Delete a row.  Its table is created with REPLICA IDENTITY NOTHING, so that this is not replicated. */
+void
+stored_delete_row(Relation rel, ItemPointer row)
+{
+	simple_heap_delete(rel, row);
+}
+
+/* Replace a row.  An update would be replicated with the new values. */
+static void
+replace_row(Relation rel, ItemPointer old, HeapTuple tuple, CatalogIndexState indexes)
+{
+	if (!RelationIsLogicallyLogged(rel))
+	{
+		CatalogTupleUpdateWithInfo(rel, old, tuple, indexes);
+		return;
+	}
+	stored_delete_row(rel, old);
+	insert_row(rel, tuple, indexes);
+}
+
+/* Delete all rows of a table. */
+static void
+delete_rows(Oid table)
+{
+	Relation rel = table_open(table, RowExclusiveLock);
+	TableScanDesc scan = table_beginscan(rel, SnapshotSelf, 0, NULL);
+	HeapTuple row;
+
+	while ((row = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		stored_delete_row(rel, &row->t_self);
+	}
+	table_endscan(scan);
+	table_close(rel, NoLock);
+}
+
+/* Delete all groups and members of a view. */
+void
+stored_delete_all(int32 id)
+{
+	delete_rows(kanon_relation(psprintf("groups_%d", id)));
+	delete_rows(kanon_relation(psprintf("members_%d", id)));
+	CommandCounterIncrement();
+}
 
 /* Open the tables. */
 void
@@ -271,7 +360,7 @@ stored_new_group(Stored *stored, const int32 *codes, int step, const uint8 *key,
 	values[Anum_groups_size - 1] = values[Anum_groups_members - 1] = Int64GetDatum(members);
 	fill_cell(stored, codes, step, key, values, nulls);
 	tuple = heap_form_tuple(desc, values, nulls);
-	CatalogTupleInsertWithInfo(stored->groups, tuple, stored->group_indexes);
+	insert_row(stored->groups, tuple, stored->group_indexes);
 	CommandCounterIncrement();
 	return stored_group_copy(stored, tuple);
 }
@@ -286,7 +375,7 @@ rewrite_group(Stored *stored, StoredGroup *group)
 	group->values[Anum_groups_members - 1] = Int64GetDatum(group->members);
 	tuple = heap_form_tuple(RelationGetDescr(stored->groups), group->values, group->nulls);
 	tuple->t_self = group->tuple->t_self;
-	CatalogTupleUpdateWithInfo(stored->groups, &group->tuple->t_self, tuple, stored->group_indexes);
+	replace_row(stored->groups, &group->tuple->t_self, tuple, stored->group_indexes);
 	group->tuple->t_self = tuple->t_self;
 	/* The same row may be written again. */
 	CommandCounterIncrement();
@@ -339,7 +428,7 @@ void
 stored_delete_group(Stored *stored, StoredGroup *group)
 {
 	sizes_delete(stored->sizes, group->id);
-	CatalogTupleDelete(stored->groups, &group->tuple->t_self);
+	stored_delete_row(stored->groups, &group->tuple->t_self);
 	CommandCounterIncrement();
 }
 
@@ -365,16 +454,15 @@ form_member(Stored *stored, int64 group, int floor, const Datum *values, const b
 void
 stored_insert_member(Stored *stored, int64 group, int floor, const Datum *values, const bool *nulls)
 {
-	CatalogTupleInsertWithInfo(stored->members, form_member(stored, group, floor, values, nulls),
-							   stored->member_indexes);
+	insert_row(stored->members, form_member(stored, group, floor, values, nulls), stored->member_indexes);
 }
 
 /* Store other values of a member, or another group. */
 void
 stored_update_member(Stored *stored, HeapTuple old, int64 group, int floor, const Datum *values, const bool *nulls)
 {
-	CatalogTupleUpdateWithInfo(stored->members, &old->t_self, form_member(stored, group, floor, values, nulls),
-							   stored->member_indexes);
+	replace_row(stored->members, &old->t_self, form_member(stored, group, floor, values, nulls),
+				stored->member_indexes);
 	CommandCounterIncrement();
 }
 

@@ -91,6 +91,11 @@ extern HeapTuple stored_find_member(Stored *stored, const Datum *values, const b
 /* Return true if there is a member, or a row that waits. */
 extern bool stored_any_member(Stored *stored);
 
+/* Delete a row of one of the tables. */
+extern void stored_delete_row(Relation rel, ItemPointer row);
+/* Delete all groups and members of a view; the caller holds its lock. */
+extern void stored_delete_all(int32 id);
+
 /* Takes a member, valid during the call; returns false if no more members are wanted. */
 typedef bool (*MemberVisitor)(void *arg, HeapTuple member);
 /* Call a function for each member of a group, or for each row that waits (group 0). */

@@ -7,7 +7,6 @@
 
 #include "aview/aview.h"
 #include "aview/choices.h"
-#include "aview/projection.h"
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
@@ -24,7 +23,6 @@
 
 PG_FUNCTION_INFO_V1(kanon_aview_columns);
 PG_FUNCTION_INFO_V1(kanon_aview_profile);
-PG_FUNCTION_INFO_V1(kanon_aview_selects);
 
 /* Return the definition of a view that the current role may read or owns; raise an error if it is neither. */
 static AView *
@@ -32,8 +30,8 @@ describe_load(Oid view)
 {
 	int32 id = aview_id_of_view(view);
 
-	if (pg_class_aclcheck(view, GetUserId(), ACL_SELECT) != ACLCHECK_OK && !kanon_owns_relation(view, GetUserId()))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_VIEW, get_rel_name(view));
+	if (!kanon_owns_relation(view, GetUserId()))
+		aview_check_select(view);
 	return aview_load(id);
 }
 
@@ -153,14 +151,4 @@ kanon_aview_profile(PG_FUNCTION_ARGS)
 	values[5] = PointerGetDatum(construct_array(choice_names, i, TEXTOID, -1, false, TYPALIGN_INT));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
-}
-
-/* Return true if the source of a view leaves out rows of the table behind it: aview_selects(view). */
-Datum
-kanon_aview_selects(PG_FUNCTION_ARGS)
-{
-	const Query *rows = projection_inside(describe_load(PG_GETARG_OID(0))->rows);
-
-	PG_RETURN_BOOL(rows->jointree->quals || rows->limitCount || rows->limitOffset || rows->distinctClause ||
-				   rows->havingQual);
 }

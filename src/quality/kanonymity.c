@@ -360,15 +360,12 @@ kanon_k_anonymity(PG_FUNCTION_ARGS)
 		sensitive = relation_column(relation, text_to_cstring(PG_GETARG_TEXT_PP(2)), &type);
 	progress_start(fcinfo);
 	progress_phase(PHASE_READING, 0);
-	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	relation_start(relation, &scope);
 	if (sensitive)
 		count_parts(relation, sensitive, type, &classes);
 	else
 		count_all_classes(relation, &classes);
-	SPI_finish();
-	as_owner_end(&scope);
+	relation_end(&scope);
 	progress_end();
 	PG_RETURN_DATUM(classes_row(fcinfo, &classes));
 }
@@ -414,13 +411,10 @@ kanon_violations(PG_FUNCTION_ARGS)
 	kanon_materialize(fcinfo);
 	progress_start(fcinfo);
 	progress_phase(PHASE_CHECKING, 0);
-	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	relation_start(relation, &scope);
 	relation_visit(psprintf(VIOLATIONS_QUERY, relation->list, relation->name, PG_GETARG_INT32(2), relation->suppressed),
 				   violation_row, result);
-	SPI_finish();
-	as_owner_end(&scope);
+	relation_end(&scope);
 	progress_end();
 	return (Datum) 0;
 }

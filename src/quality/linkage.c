@@ -65,7 +65,7 @@ add_class(void *arg, HeapTuple row, TupleDesc desc)
 
 #define CLASSES_QUERY "SELECT pg_catalog.count(*), %1$s FROM %2$s AS r GROUP BY %1$s HAVING NOT %3$s"
 
-/* Read the classes of a relation with the rights of its owner. */
+/* Read the classes of a relation. */
 static Side *
 read_side(const ClassedRelation *relation)
 {
@@ -79,13 +79,10 @@ read_side(const ClassedRelation *relation)
 	side->codes = palloc((Size) side->room * side->ncolumns * sizeof(int32));
 	side->rows = palloc(side->room * sizeof(int64));
 	foreach (cell, relation->types)
-		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL);
-	as_owner_start(&scope, relation->owner, SECURITY_RESTRICTED_OPERATION);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+		side->columns[foreach_current_index(cell)] = dictionary_create(lfirst_oid(cell), NULL, NULL);
+	relation_start(relation, &scope);
 	relation_visit(psprintf(CLASSES_QUERY, relation->list, relation->name, relation->suppressed), add_class, side);
-	SPI_finish();
-	as_owner_end(&scope);
+	relation_end(&scope);
 	return side;
 }
 
@@ -182,10 +179,12 @@ match_column(Linkage *linkage, int column)
 	int nknown = linkage->known->columns[column]->levels[0].ncodes;
 	Oid types[2] = {get_array_type(kanon_generalized_type()), TEXTARRAYOID};
 	Datum values[2] = {shown_values(linkage->shown, column), known_values(linkage->known, column)};
+	AsOwner scope;
 
 	linkage->covers[column] = palloc_extended((Size) nknown * linkage->nwords * sizeof(uint64),
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	memset(cover_of(linkage, column, NULL_CODE), 0xff, linkage->nwords * sizeof(uint64));
+	as_owner_start(&scope, GetUserId(), NULL);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (SPI_execute_with_args(MATCH_QUERY, 2, types, values, NULL, true, 0) != SPI_OK_SELECT)
@@ -201,6 +200,7 @@ match_column(Linkage *linkage, int column)
 		add_groups(cover_of(linkage, column, known), groups[shown]);
 	}
 	SPI_finish();
+	as_owner_end(&scope);
 }
 
 /*

@@ -194,7 +194,7 @@ kanon_quality(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	aview = quality_load(PG_GETARG_OID(0));
 	/* The predicate calls operators of the owner's types. */
-	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, aview->owner, aview->settings);
 	if (!PG_ARGISNULL(1))
 		answers = answers_create(aview, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	tally = measure_view(fcinfo, aview, answers);

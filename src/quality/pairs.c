@@ -192,7 +192,7 @@ pairs_read(AView *aview, const Bitmapset *columns, PairReceiver receive, void *a
 	};
 	AsOwner scope;
 
-	as_owner_start(&scope, aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, aview->owner, aview->settings);
 	if (aview->materialized)
 	{
 		pairs_read_stored(&reading);

@@ -1,43 +1,31 @@
 /*
  * relation.c
- *		The checks before a relation is read by classes, and the parts of the queries
- *		that read it.
+ *		Reading any relation by the classes of some columns.
  */
 #include "base/kanon.h"
 
 #include "quality/relation.h"
 
 #include "access/relation.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "rewrite/rewriteHandler.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 
-#include "aview/aview.h"
+#include "base/as_owner.h"
 #include "base/extension.h"
 #include "base/progress.h"
-#include "policy/access.h"
 
 #define FETCH_ROWS 10000
 
-static void check_purpose_of(Oid view);
-
-/*
- * Raise an error unless a relation has rows and the caller may see all of them: hidden
- * rows must not be counted for the caller.
- */
+/* Raise an error unless a relation has rows. */
 static void
-check_all_visible(Relation rel)
+check_has_rows(Relation rel)
 {
 	switch (rel->rd_rel->relkind)
 	{
@@ -53,60 +41,9 @@ check_all_visible(Relation rel)
 					 errmsg("\"%s\" has no rows to look at", RelationGetRelationName(rel)),
 					 errhint("Give a table, a view, a materialized view or a foreign table.")));
 	}
-	if (check_enable_rls(RelationGetRelid(rel), InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("row-level security hides rows of \"%s\" from you", RelationGetRelationName(rel)),
-				 errhint("Only a role that sees all of its rows can count its classes.")));
 }
 
-/*
- * Check the purpose of each anonymization view below a query or range table entry: a tree
- * walker.
- *
- * A view with a profile is read for a purpose that must be granted to the caller, and not
- * only to the owner with whose rights the relation is read; also if it is below another
- * view.
- */
-static bool
-check_purpose(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, check_purpose, context, QTW_EXAMINE_RTES_BEFORE);
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_VIEW && rte->relid != *(Oid *) context)
-			check_purpose_of(rte->relid);
-		return false;
-	}
-	return expression_tree_walker(node, check_purpose, context);
-}
-
-/* Check the purposes of a view and of the views below it. */
-static void
-check_purpose_of(Oid view)
-{
-	int32 id = aview_id_of(view);
-	Relation rel;
-
-	check_stack_depth();
-	if (id != 0)
-	{
-		AView *aview = aview_load(id);
-
-		if (aview->profile)
-			access_check(view, aview->profile->purpose, aview->profile->recipient);
-	}
-	rel = relation_open(view, AccessShareLock);
-	check_purpose((Node *) get_view_query(rel), &view);
-	relation_close(rel, NoLock);
-}
-
-/* Return a column of a relation as SQL, and set its type; raise an error if the caller may not read it. */
+/* Return a column of a relation as SQL, and set its type; PostgreSQL checks the rights when the query runs. */
 char *
 relation_column(const ClassedRelation *relation, const char *name, Oid *type)
 {
@@ -117,9 +54,6 @@ relation_column(const ClassedRelation *relation, const char *name, Oid *type)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("relation \"%s\" has no column \"%s\"", get_rel_name(relid), name)));
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error_col(ACLCHECK_NO_PRIV, OBJECT_COLUMN, get_rel_name(relid), name);
 	*type = get_atttype(relid, attnum);
 	return psprintf("r.%s", quote_identifier(name));
 }
@@ -144,10 +78,7 @@ relation_add_column(ClassedRelation *relation, const char *name, StringInfo supp
 	relation->list = relation->list ? psprintf("%s, %s", relation->list, column) : column;
 }
 
-/*
- * Check that the caller may read some columns of a relation, and return the parts of
- * queries by their classes.
- */
+/* Lock a relation, and return the parts of queries by the classes of some columns. */
 ClassedRelation *
 relation_for_classes(Oid relid, ArrayType *names)
 {
@@ -163,13 +94,11 @@ relation_for_classes(Oid relid, ArrayType *names)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", relid)));
-	check_all_visible(rel);
+	check_has_rows(rel);
 	relation->relid = relid;
 	relation->owner = rel->rd_rel->relowner;
 	relation->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 												RelationGetRelationName(rel));
-	if (rel->rd_rel->relkind == RELKIND_VIEW)
-		check_purpose_of(relid);
 	relation_close(rel, NoLock);
 	initStringInfo(&suppressed);
 	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
@@ -188,6 +117,23 @@ relation_for_classes(Oid relid, ArrayType *names)
 	if (relation->suppressed == NULL)
 		relation->suppressed = psprintf("coalesce(%s, false)", suppressed.data);
 	return relation;
+}
+
+/* Start to query a relation: see relation.h. */
+void
+relation_start(const ClassedRelation *relation, AsOwner *scope)
+{
+	as_owner_start(scope, relation->owner, NULL);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+/* End the queries of a relation. */
+void
+relation_end(const AsOwner *scope)
+{
+	SPI_finish();
+	as_owner_end(scope);
 }
 
 /*

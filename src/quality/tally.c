@@ -42,8 +42,8 @@ tally_dictionaries(const AView *aview, ColumnRole first, ColumnRole second, bool
 		AViewColumn *column = &aview->columns[i];
 
 		if (column->role == first || column->role == second)
-			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL)
-								  : dictionary_create(column->source_type, column->dgh);
+			result[i] = published ? dictionary_create(kanon_generalized_type(), NULL, NULL)
+								  : dictionary_create(column->source_type, column->dgh, aview->settings);
 	}
 	return result;
 }
@@ -85,7 +85,7 @@ list_sensitive(Tally *tally)
 		sensitive->equal = sameness_create(&aview->columns[i]);
 		if (values_may_cover(&aview->columns[i]))
 			sensitive->rule.dictionary = sensitive->dictionary =
-				dictionary_create(kanon_generalized_type(), aview->columns[i].dgh);
+				dictionary_create(kanon_generalized_type(), aview->columns[i].dgh, aview->settings);
 		else if (sensitive->equal == NULL)
 			sensitive->equal = valuecodes_create_for_any(getBaseType(aview->columns[i].source_type),
 														 aview->columns[i].source_collation);

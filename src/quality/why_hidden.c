@@ -264,7 +264,7 @@ kanon_why_hidden(PG_FUNCTION_ARGS)
 	question.ids = read_asked_ids(question.aview, PG_GETARG_ARRAYTYPE_P(1));
 	kanon_materialize(fcinfo);
 	/* The source calls functions with the rights of the view's owner. */
-	as_owner_start(&scope, question.aview->owner, SECURITY_RESTRICTED_OPERATION);
+	as_owner_start(&scope, question.aview->owner, question.aview->settings);
 	explain_rows(&question);
 	as_owner_end(&scope);
 	return (Datum) 0;

@@ -22,6 +22,7 @@
 
 #include "base/extension.h"
 #include "base/interner.h"
+#include "base/settings.h"
 #include "base/typekind.h"
 #include "hierarchy/dgh.h"
 #include "hierarchy/generalized.h"
@@ -130,11 +131,31 @@ add_ancestors(Dictionary *dictionary, int32 code, Datum value)
 }
 
 /*
- * Return a dictionary for a column of a type, in the current memory context; dgh is the
- * column's hierarchy, or NULL.
+ * Return true if the generalized value of a raw one depends on settings: the day of a
+ * timestamp with time zone, a text that a hierarchy reads as a date, and the text form of
+ * all types that have no form of their own here.
  */
+static bool
+depends_on_settings(const Dictionary *dictionary)
+{
+	switch (typekind_of_base(dictionary->type))
+	{
+		case TYPEKIND_TIMESTAMP:
+			return dictionary->type == TIMESTAMPTZOID;
+		case TYPEKIND_TEXT:
+		case TYPEKIND_PADDED:
+		case TYPEKIND_NAME:
+			return dictionary->dgh && dictionary->dgh->kind == DGH_DATE;
+		case TYPEKIND_OTHER:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Return a dictionary for a column of a type, in the current memory context; dgh is the column's hierarchy, or NULL. */
 Dictionary *
-dictionary_create(Oid type, Dgh *dgh)
+dictionary_create(Oid type, Dgh *dgh, PinnedSettings *settings)
 {
 	Dictionary *dictionary = palloc0(sizeof(Dictionary));
 	Oid output;
@@ -148,6 +169,7 @@ dictionary_create(Oid type, Dgh *dgh)
 	getTypeOutputInfo(type, &output, &is_varlena);
 	fmgr_info(output, &dictionary->output);
 	dictionary->dgh = dgh;
+	dictionary->settings = depends_on_settings(dictionary) ? settings : NULL;
 	dictionary->height = dgh ? dgh->height : 1;
 	dictionary->levels = palloc0((dictionary->height + 1) * sizeof(DictionaryLevel));
 	dictionary->raw = rawindex_create(CurrentMemoryContext, FIRST_CODES, NULL);
@@ -248,9 +270,12 @@ level_zero_value(Dictionary *dictionary, Datum value)
 Datum
 dictionary_value(Dictionary *dictionary, Datum value)
 {
+	int level = settings_ensure(dictionary->settings);
 	Datum raw = level_zero_value(dictionary, value);
+	Datum resolved = dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 
-	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
+	settings_leave(level);
+	return resolved;
 }
 
 /*
@@ -261,6 +286,7 @@ Datum
 dictionary_read(Dictionary *dictionary, const char *text)
 {
 	int len = strlen(text);
+	int level = settings_ensure(dictionary->settings);
 	Numeric number;
 	int64 day;
 	Datum raw;
@@ -286,7 +312,10 @@ dictionary_read(Dictionary *dictionary, const char *text)
 		default:
 			raw = dictionary->type == kanon_generalized_type() ? gen_parse(text, len) : gen_label(text, len, 0);
 	}
-	return dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
+	if (dictionary->dgh)
+		raw = dgh_resolve(dictionary->dgh, raw);
+	settings_leave(level);
+	return raw;
 }
 
 /* Set the first and last words of some bytes, which overlap where the bytes are few. */

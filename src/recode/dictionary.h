@@ -11,6 +11,7 @@
 #define KANON_DICTIONARY_H
 
 #include "base/interner.h"
+#include "base/settings.h"
 #include "hierarchy/dgh.h"
 
 /* The code of NULL at level 0. */
@@ -34,14 +35,19 @@ typedef struct Dictionary
 	int16 typlen;
 	bool typbyval;
 	FmgrInfo output;
+	PinnedSettings *settings;  /* in force while a value is read or printed; NULL: those of the session */
 	Dgh *dgh;				   /* NULL: there is one level above the values, which covers everything */
 	int height;				   /* the last level, which has the root only */
 	DictionaryLevel *levels;   /* height + 1 of them */
 	struct rawindex_hash *raw; /* codes of level 0 by raw value */
 } Dictionary;
 
-/* Return a dictionary for a column, in the current memory context; dgh may be NULL. */
-extern Dictionary *dictionary_create(Oid type, Dgh *dgh);
+/*
+ * Return a dictionary for a column, in the current memory context; dgh may be NULL.  The
+ * settings, those of a view or NULL for the session's, decide on which day a moment is,
+ * and how values are spelled.
+ */
+extern Dictionary *dictionary_create(Oid type, Dgh *dgh, PinnedSettings *settings);
 /* Return the code of a raw value at level 0; the dictionary learns new values. */
 extern int32 dictionary_code(Dictionary *dictionary, Datum value, bool isnull);
 

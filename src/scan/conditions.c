@@ -210,6 +210,19 @@ sees_published_only(const AView *aview, int rti, Node *clause)
 	return true;
 }
 
+bool
+conditions_see_hidden(const AView *aview, int rti, List *clauses)
+{
+	return clauses != NIL && !sees_published_only(aview, rti, (Node *) clauses);
+}
+
+/* Return true if conditions on values that some rows hide may go to the source for the current user. */
+static bool
+reader_is_trusted(const AView *aview)
+{
+	return aview->preselects_hidden || aview_source_readable(aview);
+}
+
 /* Return true if an expression has a Var of the view. */
 static bool
 mentions(int rti, Node *node)
@@ -583,6 +596,9 @@ conditions_asked(const AView *aview, int rti, List *clauses, List **values)
 	List *columns = NIL;
 	ListCell *cell;
 
+	/* With a profile there may be stored groups that are not shown for the purpose. */
+	if (aview->profile && !reader_is_trusted(aview))
+		return NIL;
 	foreach (cell, clauses)
 	{
 		int column;
@@ -600,7 +616,7 @@ void
 conditions_split(const AView *aview, int rti, List *clauses, List *derived, Conditions *conditions)
 {
 	List *others = NIL;
-	bool trusted = aview->preselects_hidden || aview_source_readable(aview);
+	bool trusted = reader_is_trusted(aview);
 	ListCell *cell;
 
 	memset(conditions, 0, sizeof(Conditions));
@@ -617,7 +633,9 @@ conditions_split(const AView *aview, int rti, List *clauses, List *derived, Cond
 		if (is_witness_condition(aview, rti, roles, clause) && !list_member(derived, clause))
 		{
 			conditions->witness = lappend(conditions->witness, clause);
-			conditions->region = list_concat(conditions->region, witness_region(aview, rti, clause));
+			/* Suppressed rows hide their quasi-identifiers. */
+			if (trusted)
+				conditions->region = list_concat(conditions->region, witness_region(aview, rti, clause));
 			continue;
 		}
 		if (pre)

@@ -15,7 +15,7 @@ typedef struct Conditions
 	List *witness;	 /* some member of a group must satisfy them */
 	List *post;		 /* are checked on published rows, in this order */
 	int npost_first; /* how many of them are checked before the others, whatever these cost */
-	List *region;	 /* follow from witness conditions; in terms of the source */
+	List *region;	 /* follow from witness conditions; in terms of the source; NIL for readers without hidden values */
 	bool never;		 /* true if no published row can satisfy all of them */
 } Conditions;
 
@@ -41,9 +41,13 @@ extern List *conditions_for_source(const AView *aview, int rti, List *clauses, L
 
 /*
  * Return the quasi-identifiers that AVLIKE compares with values from elsewhere, as
- * numbers of columns, and append the values to *values in the same order.
+ * numbers of columns, and append the values to *values in the same order.  Only those
+ * are returned that may be looked for among stored groups.
  */
 extern List *conditions_asked(const AView *aview, int rti, List *clauses, List **values);
+
+/* Return true if conditions on the view, which is the relation rti there, mention values that some of its rows hide. */
+extern bool conditions_see_hidden(const AView *aview, int rti, List *clauses);
 
 /* Return true if an expression uses a parameter that is set while the plan runs. */
 extern bool uses_exec_params(Node *expression);

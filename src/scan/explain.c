@@ -23,6 +23,7 @@
 
 #include "aview/aview.h"
 #include "scan/aviewscan.h"
+#include "scan/conditions.h"
 #include "scan/scan_state.h"
 #include "source/source.h"
 
@@ -43,6 +44,17 @@ show_conditions(AViewScanState *state, const char *label, int which, List *ances
 						deparse_expression((Node *) make_ands_explicit(conditions), context,
 										   list_length(es->rtable) > 1 || es->verbose, false),
 						es);
+}
+
+/* Say that rows are selected in the source by values that some rows hide. */
+static void
+show_preselection(AViewScanState *state, ExplainState *es)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+
+	if (state->request.probe ||
+		conditions_see_hidden(state->aview, INDEX_VAR, (List *) list_nth(scan->custom_exprs, EXPRS_PRE)))
+		ExplainPropertyText("Preselection", "also by values that some rows hide", es);
 }
 
 /* Return the view's policy as one line. */
@@ -133,6 +145,7 @@ aview_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Plan", state->methods ? state->methods->name : "Nothing qualifies", es);
 	ExplainPropertyText("Policy", policy_text(state->aview), es);
 	show_conditions(state, "Pre-Filter", EXPRS_PRE, ancestors, es);
+	show_preselection(state, es);
 	show_conditions(state, "Witness", EXPRS_WITNESS, ancestors, es);
 	show_conditions(state, "Post-Filter", EXPRS_POST, ancestors, es);
 	if (state->methods && aview_source_readable(state->aview))

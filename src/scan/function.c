@@ -6,9 +6,6 @@
 #include "base/kanon.h"
 
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -22,20 +19,17 @@
 PG_FUNCTION_INFO_V1(kanon_scan);
 
 /*
- * Check that the caller has SELECT on the view.  A call that was reached through the
+ * Check that the caller may read the view.  A call that was reached through the
  * view is not checked here: PostgreSQL has checked the rights on the view itself.
  */
 static void
 function_check_access(FunctionCallInfo fcinfo, const AView *aview)
 {
 	Node *call = fcinfo->flinfo->fn_expr;
-	AclResult result;
 
 	if (call && IsA(call, FuncExpr) && aview_call_is_tied((FuncExpr *) call))
 		return;
-	result = pg_class_aclcheck(aview->view, GetUserId(), ACL_SELECT);
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_VIEW, get_rel_name(aview->view));
+	aview_check_select(aview->view);
 }
 
 /* Return all published rows of a view: scan(view), by its number or its name. */

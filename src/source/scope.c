@@ -12,14 +12,20 @@
 #include "aview/aview.h"
 #include "base/settings.h"
 
+/* True in a quiet scope. */
+static bool in_quiet = false;
+
 void
 source_scope_enter(SourceScope *scope, const AView *aview, bool quiet)
 {
 	scope->settings = settings_enter(aview->settings);
-	scope->quiet = quiet;
+	scope->declared = settings_declare(aview->settings);
+	scope->outer = in_quiet;
+	scope->quiet = quiet || in_quiet;
 	scope->destination = whereToSendOutput;
-	if (!quiet)
+	if (!scope->quiet)
 		return;
+	in_quiet = true;
 	whereToSendOutput = DestNone;
 	scope->buffers = pgBufferUsage;
 	scope->wal = pgWalUsage;
@@ -27,10 +33,12 @@ source_scope_enter(SourceScope *scope, const AView *aview, bool quiet)
 
 /* Let messages go to the client again, and forget the blocks that were used. */
 static void
-end_quiet(const SourceScope *scope)
+end_scope(const SourceScope *scope)
 {
+	(void) settings_declare(scope->declared);
 	if (!scope->quiet)
 		return;
+	in_quiet = scope->outer;
 	whereToSendOutput = scope->destination;
 	pgBufferUsage = scope->buffers;
 	pgWalUsage = scope->wal;
@@ -39,7 +47,7 @@ end_quiet(const SourceScope *scope)
 void
 source_scope_leave(SourceScope *scope)
 {
-	end_quiet(scope);
+	end_scope(scope);
 	settings_leave(scope->settings);
 }
 
@@ -77,20 +85,39 @@ hide_error(ErrorData *error)
 			 errhint("The server's log has the reason.")));
 }
 
+/* Return the error that was caught in a quiet scope, which has ended; it may go to the client again. */
+static ErrorData *
+take_error(MemoryContext caller)
+{
+	ErrorData *error;
+
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
+	FlushErrorState();
+	/* It was raised while nothing was sent. */
+	error->output_to_client = whereToSendOutput == DestRemote;
+	return error;
+}
+
 void
 source_scope_error(SourceScope *scope, MemoryContext caller)
 {
 	ErrorData *error;
 
-	end_quiet(scope);
+	end_scope(scope);
 	if (!scope->quiet)
 		PG_RE_THROW();
-	MemoryContextSwitchTo(caller);
-	error = CopyErrorData();
-	FlushErrorState();
+	error = take_error(caller);
 	if (!error_is_discreet(error->sqlerrcode))
 		hide_error(error);
-	/* It was raised while nothing was sent. */
-	error->output_to_client = whereToSendOutput == DestRemote;
 	ReThrowError(error);
+}
+
+void
+source_scope_pass(SourceScope *scope, MemoryContext caller)
+{
+	end_scope(scope);
+	if (!scope->quiet)
+		PG_RE_THROW();
+	ReThrowError(take_error(caller));
 }
