@@ -15,7 +15,8 @@ BEGIN
 		SELECT a.id INTO id FROM kanon.aview a WHERE a.view = v.name::regclass;
 		RETURN QUERY EXECUTE format('WITH m AS (SELECT c1, c2, c3 FROM kanon.members_%1$s), s AS (%2$s)
 			SELECT %3$L, (SELECT count(*) FROM s),
-				(SELECT count(*) FROM (TABLE s EXCEPT ALL TABLE m) q) + (SELECT count(*) FROM (TABLE m EXCEPT ALL TABLE s) q),
+				(SELECT count(*) FROM (TABLE s EXCEPT ALL TABLE m) q)
+					+ (SELECT count(*) FROM (TABLE m EXCEPT ALL TABLE s) q),
 				(SELECT count(*) FROM kanon.groups_%1$s WHERE g_size < 3),
 				(SELECT count(*) FROM %3$s) = (SELECT count(*) FROM s)', id, v.source, v.name);
 	END LOOP;

@@ -81,7 +81,8 @@ SELECT kanon.create_anonymization_view('joined',
 	quasi_ids => '{"age": "ages"}',
 	k => 3, materialized => true, other => '{other}');
 -- A partition, whose rows are written through its parent.
-SELECT kanon.create_anonymization_view('first', 'SELECT id, year, age FROM visit_1', id => '{id, year}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('first', 'SELECT id, year, age FROM visit_1', id => '{id, year}',
+	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 CREATE VIEW upper AS SELECT zip, count(*) FROM people GROUP BY zip;
 -- Some of the stored groups are no longer as they were made.
 DELETE FROM person WHERE id % 9 = 2;

@@ -22,7 +22,8 @@ GRANT CREATE ON SCHEMA public TO kanon_victim;
 SET ROLE kanon_victim;
 CREATE TABLE person (id int PRIMARY KEY, age int);
 INSERT INTO person SELECT i, i % 60 FROM generate_series(1, 100) i;
-SELECT kanon.create_anonymization_view('people', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
+SELECT kanon.create_anonymization_view('people', 'SELECT id, age FROM person', id => '{id}',
+	quasi_ids => '{"age": "ages"}',
 	k => 3, materialized => true);
 CREATE TABLE part (id int PRIMARY KEY, age int) PARTITION BY RANGE (id);
 SQL
@@ -33,7 +34,8 @@ sub as_role
 {
 	my ($role, $sql, %options) = @_;
 	my $timeout = $options{timeout} // 'statement_timeout = 10000';
-	my ($status, $out, $err) = $node->psql('postgres', "SET $timeout; $sql", on_error_stop => 1, extra_params => [ '-U', $role ]);
+	my ($status, $out, $err) = $node->psql('postgres', "SET $timeout; $sql", on_error_stop => 1,
+		extra_params => [ '-U', $role ]);
 	return ($status, $out, $err);
 }
 
@@ -56,7 +58,8 @@ DROP TABLE hers.bait;
 PREPARE TRANSACTION 'dropped';
 SQL
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_prepared_xacts"), '1', 'a drop is prepared');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'kanon.aview'::regclass"),
+is($node->safe_psql('postgres',
+	"SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'kanon.aview'::regclass"),
 	'0', 'it locks no view');
 undisturbed('kanon_victim', 'INSERT INTO person VALUES (1001, 20)', 'the victim writes on');
 $node->safe_psql('postgres', "ROLLBACK PREPARED 'dropped'");
@@ -66,7 +69,8 @@ as_role('kanon_stranger', "BEGIN; LOCK TABLE hers.bait; PREPARE TRANSACTION 'loc
 undisturbed('kanon_victim', 'CREATE TABLE child () INHERITS (person); DROP TABLE child', 'a child comes and goes');
 undisturbed('kanon_victim', <<'SQL', 'so does a view');
 SET client_min_messages = warning;
-SELECT kanon.create_anonymization_view('more', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('more', 'SELECT id, age FROM person', id => '{id}',
+	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 DROP VIEW more;
 SQL
 $node->safe_psql('postgres', "ROLLBACK PREPARED 'locked'");
@@ -76,14 +80,18 @@ as_role('kanon_stranger', <<'SQL');
 SET search_path = hers;
 CREATE TABLE own (id int PRIMARY KEY, age int);
 INSERT INTO own SELECT i, i % 60 FROM generate_series(1, 100) i;
-SELECT kanon.create_anonymization_view('v', 'SELECT id, age FROM own', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
-SELECT kanon.create_anonymization_view('w', 'SELECT id, age FROM own', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
-SELECT format('CREATE OR REPLACE VIEW v AS SELECT *, 1 AS more FROM (%s) AS q', trim(trailing ';' FROM pg_get_viewdef('v'))) \gexec
+SELECT kanon.create_anonymization_view('v', 'SELECT id, age FROM own', id => '{id}', quasi_ids => '{"age": "ages"}',
+	k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('w', 'SELECT id, age FROM own', id => '{id}', quasi_ids => '{"age": "ages"}',
+	k => 3, materialized => true);
+SELECT format('CREATE OR REPLACE VIEW v AS SELECT *, 1 AS more FROM (%s) AS q',
+	trim(trailing ';' FROM pg_get_viewdef('v'))) \gexec
 BEGIN;
 LOCK TABLE own, v, w;
 PREPARE TRANSACTION 'locked';
 SQL
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_attribute WHERE attrelid = 'hers.v'::regclass AND attnum > 0"), '3', 'her view has a column more');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_attribute WHERE attrelid = 'hers.v'::regclass AND attnum > 0"),
+	'3', 'her view has a column more');
 undisturbed('kanon_victim', 'CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (100)', 'a partition');
 undisturbed('kanon_victim', 'CREATE TABLE person_1 () INHERITS (person)', 'a child of a table that is followed');
 undisturbed('kanon_victim', 'ALTER TABLE person ENABLE TRIGGER ALL', 'ENABLE TRIGGER ALL');
@@ -99,18 +107,24 @@ SET search_path = hers;
 CREATE TABLE armed (armed bool);
 CREATE FUNCTION same(a int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
 	IF EXISTS (SELECT FROM hers.armed) AND a = 7 THEN RAISE EXCEPTION 'secret of %', a; END IF; RETURN a; END $$;
-SELECT kanon.create_anonymization_view('v', 'SELECT id, hers.same(age) AS age FROM public.person', id => '{id}', quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
+SELECT kanon.create_anonymization_view('v', 'SELECT id, hers.same(age) AS age FROM public.person', id => '{id}',
+	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 INSERT INTO armed VALUES (true);
 SQL
-my ($status, $out, $err) = as_role('kanon_victim', 'CREATE TABLE person_2 (); ALTER TABLE person_2 ADD id int NOT NULL, ADD age int; ALTER TABLE person_2 INHERIT person');
+my ($status, $out, $err) = as_role('kanon_victim',
+	'CREATE TABLE person_2 (); ALTER TABLE person_2 ADD id int NOT NULL, ADD age int;
+	ALTER TABLE person_2 INHERIT person');
 is($status, 0, 'ALTER TABLE succeeds');
-like($err, qr/WARNING:  the groups of a materialized anonymization view could not be brought up to date/, 'with a warning');
+like($err, qr/WARNING:  the groups of a materialized anonymization view could not be brought up to date/,
+	'with a warning');
 unlike($err, qr/secret/, 'that does not quote the error of a row');
-like($node->safe_psql('postgres', "SELECT string_agg(measure || ' ' || severity, ',') FROM kanon.audit('hers.v') WHERE topic = 'trigger'"), qr/missed changes critical/,
+like($node->safe_psql('postgres', "SELECT string_agg(measure || ' ' || severity, ',') FROM kanon.audit('hers.v')
+	WHERE topic = 'trigger'"), qr/missed changes critical/,
 	'the audit says that the view is stale');
 ($status, $out, $err) = as_role('kanon_stranger', 'SELECT count(*) FROM hers.v');
 like($err, qr/WARNING:  materialized anonymization view "v" has missed changes/, 'so does the view');
-is($node->safe_psql('postgres', "SELECT string_agg(view || ' ' || stale, ',') FROM kanon.aview WHERE stale"), 'hers.v true', 'no other view is stale');
+is($node->safe_psql('postgres', "SELECT string_agg(view || ' ' || stale, ',') FROM kanon.aview WHERE stale"),
+	'hers.v true', 'no other view is stale');
 as_role('kanon_stranger', 'DELETE FROM hers.armed');
 is((as_role('kanon_stranger', "SELECT kanon.refresh('hers.v')"))[1], '0', 'she can refresh the view');
 ($status, $out, $err) = as_role('kanon_stranger', 'SELECT count(*) FROM hers.v');
@@ -121,14 +135,19 @@ as_role('kanon_victim', 'DROP VIEW people; DROP TABLE person_2');
 ($status, $out, $err) = as_role('kanon_victim', 'ALTER TABLE person SET UNLOGGED');
 is($status, 0, 'SET UNLOGGED succeeds');
 like($err, qr/WARNING:  .*table "person" is unlogged/, 'with a warning');
-like($node->safe_psql('postgres', "SELECT string_agg(measure, ',' ORDER BY measure) FROM kanon.audit('hers.v') WHERE severity = 'critical' AND topic = 'trigger'"),
+like($node->safe_psql('postgres', "SELECT string_agg(measure, ',' ORDER BY measure) FROM kanon.audit('hers.v')
+	WHERE severity = 'critical' AND topic = 'trigger'"),
 	qr/missed changes,unlogged/, 'which the audit repeats');
 as_role('kanon_victim', 'ALTER TABLE person SET LOGGED');
 as_role('kanon_stranger', "SELECT kanon.refresh('hers.v')");
-is($node->safe_psql('postgres', "SELECT count(*) FROM kanon.audit('hers.v') WHERE severity = 'critical' AND topic = 'trigger'"), '0', 'until it is logged again');
+is($node->safe_psql('postgres',
+	"SELECT count(*) FROM kanon.audit('hers.v') WHERE severity = 'critical' AND topic = 'trigger'"), '0',
+	'until it is logged again');
 
 # 6. Before a commit waits end by lock_timeout, and all work by statement_timeout.
-as_role('kanon_victim', "SET client_min_messages = warning; SELECT kanon.create_anonymization_view('people', 'SELECT id, age FROM person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}', k => 3, materialized => true)");
+as_role('kanon_victim', "SET client_min_messages = warning;
+	SELECT kanon.create_anonymization_view('people', 'SELECT id, age FROM person', id => '{id}',
+	quasi_ids => '{\"age\": \"ages\"}', k => 3, materialized => true)");
 as_role('kanon_victim', "BEGIN; INSERT INTO person VALUES (2001, 20); PREPARE TRANSACTION 'holds'");
 for my $how ('INSERT INTO person VALUES (2002, 20)', 'BEGIN; INSERT INTO person VALUES (2002, 20); COMMIT',
 	"BEGIN; INSERT INTO person VALUES (2002, 20); PREPARE TRANSACTION 'waits'")
@@ -147,13 +166,16 @@ CREATE OR REPLACE FUNCTION hers.same(a int) RETURNS int LANGUAGE plpgsql IMMUTAB
 	IF EXISTS (SELECT FROM hers.armed) THEN PERFORM pg_sleep(3600); END IF; RETURN a; END $$;
 INSERT INTO hers.armed VALUES (true);
 SQL
-($status, $out, $err) = as_role('kanon_victim', 'CREATE TABLE person_3 () INHERITS (person)', timeout => 'statement_timeout = 500');
+($status, $out, $err) = as_role('kanon_victim', 'CREATE TABLE person_3 () INHERITS (person)',
+	timeout => 'statement_timeout = 500');
 like($err, qr/canceling statement due to statement timeout/, 'a slow function ends by statement_timeout');
 is($node->safe_psql('postgres', "SELECT to_regclass('person_3') IS NULL"), 't', 'and the command is undone');
 # A role that may not create triggers on the table has no say.
 as_role('kanon_stranger', 'DROP VIEW hers.v; DELETE FROM hers.armed');
 $node->safe_psql('postgres', 'REVOKE TRIGGER ON person FROM kanon_stranger');
-($status, $out, $err) = as_role('kanon_stranger', "SELECT kanon.create_anonymization_view('hers.v', 'SELECT id, hers.same(age) AS age FROM public.person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}', k => 3, materialized => true)");
+($status, $out, $err) = as_role('kanon_stranger',
+	"SELECT kanon.create_anonymization_view('hers.v', 'SELECT id, hers.same(age) AS age
+	FROM public.person', id => '{id}', quasi_ids => '{\"age\": \"ages\"}', k => 3, materialized => true)");
 like($err, qr/permission denied to create triggers on table "person"/, 'who may not create triggers is not followed');
 undisturbed('kanon_victim', 'CREATE TABLE person_3 () INHERITS (person)', 'nobody waits for her function');
 
