@@ -32,7 +32,7 @@ FROM patient GROUP BY 1, 2 ORDER BY 1, 2;
 \echo 'An anonymization view generalizes rows just enough that at least two people share each combination.'
 \echo
 SET ROLE kanon_demo_analyst;
-SELECT * FROM patients ORDER BY birth, zip, disease;
+SELECT * FROM patients ORDER BY birth, zip, disease, sex;
 
 \echo 'The analyst writes ordinary SQL. A condition finds all rows that may satisfy it. Names cannot be found.'
 \echo

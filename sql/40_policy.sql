@@ -36,7 +36,8 @@ COMMENT ON FUNCTION kanon.current_recipient() IS 'the setting kanon.recipient';
 
 -- The guarantees of a view.  Every role may read them.
 CREATE FUNCTION kanon.aview_guarantee(view regclass, OUT k integer, OUT l integer, OUT t float8, OUT match text,
-        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[]) RETURNS record
+        OUT algorithm text, OUT block_size integer, OUT materialized boolean, OUT preselect text, OUT settings text[],
+        OUT keep_order boolean) RETURNS record
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM kanon.aview a WHERE a.view = aview_guarantee.view) THEN
@@ -45,8 +46,8 @@ BEGIN
     -- An application may keep a secret in a setting of its own, so that the values of these are left out.
     SELECT a.k, a.l, a.t, a.match, a.algorithm, a.block_size, a.maintained IS NOT NULL, a.preselect,
             ARRAY(SELECT CASE WHEN s LIKE '%.%=%' AND split_part(s, '=', 1) LIKE '%.%' THEN split_part(s, '=', 1) || '=...' ELSE s END
-                FROM unnest(a.settings) AS s)
-        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings
+                FROM unnest(a.settings) AS s), a.keep_order
+        INTO k, l, t, match, algorithm, block_size, materialized, preselect, settings, keep_order
         FROM kanon.aview a WHERE a.view = aview_guarantee.view;
 END
 $$;

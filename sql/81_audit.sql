@@ -275,6 +275,16 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
 
+-- The finding about the order of rows.
+CREATE FUNCTION kanon.audit_order(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'order', view::text, 'rows come in the order of the source', NULL::float8, 'warning',
+        'A reader who knows some rows of the source finds the rows beside them, and rows of two such views can be paired by their numbers. '
+        'Unless that order is random, create the view again without keep_order.'
+    FROM kanon.aview_guarantee(view) g WHERE g.keep_order
+$$;
+COMMENT ON FUNCTION kanon.audit_order IS 'the finding of kanon.audit about a view that keeps the order of its source';
+
 -- The findings about what the source of a view depends on beside rows.  Queries are searched as text, without strings and
 -- quoted names.
 CREATE FUNCTION kanon.audit_source(view regclass) RETURNS SETOF kanon.finding
@@ -331,6 +341,7 @@ BEGIN
     RETURN QUERY SELECT * FROM kanon.audit_rows(view, threshold, population);
     RETURN QUERY SELECT * FROM kanon.audit_columns(view);
     RETURN QUERY SELECT * FROM kanon.audit_source(view);
+    RETURN QUERY SELECT * FROM kanon.audit_order(view);
     RETURN QUERY SELECT * FROM kanon.audit_catalog(view);
 END
 $$;

@@ -66,7 +66,8 @@ COMMIT;
 BEGIN;
 DECLARE unsorted SCROLL CURSOR FOR SELECT ward FROM people;
 MOVE 240 IN unsorted;
-FETCH 5 FROM unsorted;
+FETCH 5 FROM unsorted \gset last_
+SELECT :last_ward IS NOT NULL AS "one row";
 MOVE BACKWARD ALL IN unsorted;
 MOVE ALL IN unsorted;
 DECLARE forward NO SCROLL CURSOR FOR SELECT ward FROM people;

@@ -111,12 +111,21 @@ SELECT * FROM groups('stays', 'dose');
 INSERT INTO stay VALUES (8, 44, 100.0), (9, 45, 500);
 SELECT * FROM groups('stays', 'dose');
 
+-- They publish NULL from level 1 on as the root, too.
+SELECT kanon.create_anonymization_view('stored', 'SELECT * FROM patient', id => '{person}',
+    quasi_ids => '{"age": "ages"}', sensitive => '{"ill": "ills"}', k => 2, materialized => true,
+    profile => '{"table": "wish", "key": {"person": "person"}, "sa_level": "level"}');
+SELECT * FROM groups('stored', 'ill');
+
 -- The auditor counts in the same way: people, and their values.
 SELECT box, rows, people, diverse FROM kanon.tally('shown') WHERE "column" IS NULL ORDER BY box::text;
 SELECT kanon.create_anonymization_view('plain', 'SELECT * FROM history', id => '{person}',
     quasi_ids => '{"age": "ages"}', sensitive => '{"ill": null}', k => 2);
 SELECT box, rows, people, diverse FROM kanon.tally('plain') WHERE "column" IS NULL ORDER BY box::text;
 SELECT value FROM kanon.audit('plain') WHERE topic = 'diversity' AND measure LIKE 'different%';
+SELECT kanon.create_anonymization_view('two', 'SELECT * FROM visit', id => '{person}', quasi_ids => '{"age": "ages"}',
+    sensitive => '{"ill": null}', k => 2);
+SELECT box, rows, people, diverse FROM kanon.tally('two') WHERE "column" IS NULL ORDER BY box::text;
 -- Beside a sensitive column that is generalized, k_anonymity drops values that cover others.
 SELECT l_distinct FROM kanon.k_anonymity('shown', '{age}', 'ill');
 -- Rows of nobody are a person at most.

@@ -1,5 +1,5 @@
--- A session that applies changes by statements (session_replication_role) fires the triggers for statements and
--- those for rows: each change counts once, also in a view without rows.
+-- A session that applies changes by statements (session_replication_role) fires the triggers for statements and those
+-- for rows: each change counts once, also in a view without rows.
 SET client_min_messages = warning;
 SELECT kanon.create_interval_dgh('ages', 0, '{10, 50}');
 CREATE TABLE person (id int PRIMARY KEY, age int);

@@ -48,7 +48,14 @@ SELECT kanon.estimate_count('people', '{"shoe": 1}');
 SELECT kanon.estimate_count('people', '{"age": [1, 2, 3]}');
 SELECT kanon.estimate_count('people', '{"age": [1, null]}');
 SELECT kanon.estimate_count('people', '{"age": null}');
-SELECT kanon.estimate_count('people', $${"age": "1') OR (true"}$$);
+-- Which row the error names is chance.
+DO $do$
+BEGIN
+	PERFORM kanon.estimate_count('people', $${"age": "1') OR (true"}$$);
+EXCEPTION WHEN OTHERS THEN
+	RAISE NOTICE '%', regexp_replace(SQLERRM, '"\[[0-9]+,[0-9]+\)"$', '"..."');
+END
+$do$;
 SELECT kanon.estimate_count('people', $${"age) OR (true": 1}$$);
 -- With the caller's rights.
 SET ROLE :"analyst";

@@ -123,6 +123,14 @@ pg_prng_uint64_range(pg_prng_state *state, uint64 least, uint64 most)
 
 #endif
 
+/* Have the processor fetch memory that is soon needed, of any address. */
+#ifdef __GNUC__
+#define kanon_prefetch(address) __builtin_prefetch(address)
+#else
+#define kanon_prefetch(address) ((void) (address))
+#endif
+#define KANON_CACHE_LINE 64
+
 /* PostgreSQL 16 gave many functions a way to return errors softly. */
 #if PG_VERSION_NUM >= 160000
 #define kanon_make_range(cache, lower, upper) make_range(cache, lower, upper, false, NULL)

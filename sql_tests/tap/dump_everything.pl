@@ -180,7 +180,8 @@ SQL
 	is($node->safe_psql($database,
 		q{SELECT string_agg(DISTINCT v || ': ' || measure || coalesce(' ' || subject, ''), ', ')
 			FROM unnest('{people, boxes, kept, waiting, visits, joined, first}'::text[]) v, kanon.audit(v::regclass) a
-			WHERE severity = 'critical'}), '', "$how: the audit finds nothing critical");
+			WHERE severity = 'critical' AND topic <> 'undeclared'}), '',
+		"$how: the audit finds nothing critical but columns that are published as they are");
 	is($node->safe_psql($database,
 		q{SELECT kanon.create_dgh('new');
 			SELECT kanon.create_anonymization_view('later', 'SELECT * FROM few', id => '{id}',

@@ -42,15 +42,14 @@ SELECT kanon.refresh('people', true);
 INSERT INTO person SELECT 1000 + i, i % 60, repeat('secret' || i, 1000) FROM generate_series(1, 20) i;
 INSERT INTO person SELECT 2000 + i, i % 60, 'secret' || i FROM generate_series(1, 20) i;
 SQL
-is($publisher->safe_psql('postgres',
-	"SELECT count(*) FROM pg_publication_tables WHERE pubname = 'everything'
+is($publisher->safe_psql('postgres', "SELECT count(*) FROM pg_publication_tables WHERE pubname = 'everything'
 	AND tablename IN ('groups_1', 'members_1')"),
 	'2', 'the publication has the stored tables');
 sub sent
 {
 	my ($what) = @_;
-	return $publisher->safe_psql('postgres',
-		qq{SELECT count(*) FROM pg_logical_slot_peek_binary_changes('watched', NULL, NULL,
+	return $publisher->safe_psql('postgres', qq{SELECT count(*) FROM pg_logical_slot_peek_binary_changes('watched',
+		NULL, NULL,
 		'proto_version', '1', 'publication_names', 'everything') WHERE position('$what'::bytea IN data) > 0});
 }
 isnt(sent('secret'), '0', 'changes of the table are sent');
@@ -83,8 +82,8 @@ SELECT kanon.create_anonymization_view('spoiled', 'SELECT id, age, name FROM per
 	quasi_ids => '{"age": "ages"}', k => 3, materialized => true);
 CREATE SUBSCRIPTION people CONNECTION '$connection' PUBLICATION people;
 SQL
-$subscriber->poll_query_until('postgres', "SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel")
-	or die 'no initial copy';
+$subscriber->poll_query_until('postgres', "SELECT count(*) > 0 AND bool_and(srsubstate = 'r')
+	FROM pg_subscription_rel") or die 'no initial copy';
 
 # Each view, once all changes have arrived: rows of its source and of the view, and what refresh would have to do.
 sub arrived
@@ -96,26 +95,25 @@ sub arrived
 	my %number = (people => 1, low => 2);
 	for my $name (qw(people low))
 	{
-		is($subscriber->safe_psql('postgres',
-			"SELECT count(*) FROM (($source{$name} EXCEPT ALL SELECT c1, c2, c3 FROM kanon.members_$number{$name})
-			UNION ALL (SELECT c1, c2, c3 FROM kanon.members_$number{$name} EXCEPT ALL $source{$name})) q"), '0',
-				"$what: no row of $name is wrong");
+		is($subscriber->safe_psql('postgres', "SELECT count(*) FROM (($source{$name} EXCEPT ALL SELECT c1, c2, c3
+			FROM kanon.members_$number{$name})
+			UNION ALL (SELECT c1, c2, c3 FROM kanon.members_$number{$name} EXCEPT ALL $source{$name})) q"),
+			'0', "$what: no row of $name is wrong");
 	}
-	is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM people'),
-		$publisher->safe_psql('postgres', 'SELECT count(*) FROM person'), "$what: all rows have arrived");
+	is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM people'), $publisher->safe_psql('postgres',
+		'SELECT count(*) FROM person'), "$what: all rows have arrived");
 	return;
 }
 arrived('initial copy');
-$publisher->safe_psql('postgres',
-	"INSERT INTO person SELECT 3000 + i, i % 60, 'secret' || i FROM generate_series(1, 50) i;
-	INSERT INTO person SELECT i, i % 60, 'more' FROM generate_series(1, 99) i");
+$publisher->safe_psql('postgres', "INSERT INTO person SELECT 3000 + i, i % 60, 'secret' || i
+	FROM generate_series(1, 50) i; INSERT INTO person SELECT i, i % 60, 'more' FROM generate_series(1, 99) i");
 arrived('INSERT');
 $publisher->safe_psql('postgres', 'UPDATE person SET age = (age + 13) % 60 WHERE id % 3 = 0');
 arrived('UPDATE');
 $publisher->safe_psql('postgres', "UPDATE person SET id = id + 5000 WHERE id < 50 AND name = 'more'");
 arrived('from one partition to another');
-$publisher->safe_psql('postgres', 'BEGIN; DELETE FROM person WHERE id % 5 = 0;
-	UPDATE person SET age = 30 WHERE id % 5 = 1; DELETE FROM person WHERE id % 5 = 1; COMMIT');
+$publisher->safe_psql('postgres', 'BEGIN; DELETE FROM person WHERE id % 5 = 0; UPDATE person SET age = 30
+	WHERE id % 5 = 1; DELETE FROM person WHERE id % 5 = 1; COMMIT');
 arrived('DELETE');
 is($subscriber->safe_psql('postgres', q{SELECT count(*) FROM unnest('{people, low}'::regclass[]) v,
 	kanon.audit(v) WHERE severity = 'critical' AND topic = 'trigger'}),
@@ -127,22 +125,20 @@ is($subscriber->safe_psql('postgres', q{SELECT min(size) >= 3 FROM kanon.groups(
 $publisher->safe_psql('postgres', "INSERT INTO person VALUES (9001, 77, 'secret')");
 arrived('a row for which a view fails');
 # And a view that cannot be read any more.
-$subscriber->safe_psql('postgres',
-	q{SELECT format('CREATE OR REPLACE VIEW spoiled AS SELECT *, 1 AS more FROM (%s) AS q',
-	trim(trailing ';' FROM pg_get_viewdef('spoiled'))) \gexec});
-$publisher->safe_psql('postgres', "UPDATE person SET age = 20 WHERE id = 9001;
-	INSERT INTO person SELECT 9001 + i, 20, 'secret' FROM generate_series(1, 5) i");
+$subscriber->safe_psql('postgres', q{SELECT format('CREATE OR REPLACE VIEW spoiled AS SELECT *, 1 AS more
+	FROM (%s) AS q', trim(trailing ';' FROM pg_get_viewdef('spoiled'))) \gexec});
+$publisher->safe_psql('postgres', "UPDATE person SET age = 20 WHERE id = 9001; INSERT INTO person
+	SELECT 9001 + i, 20, 'secret' FROM generate_series(1, 5) i");
 arrived('a view that cannot be read');
-is($subscriber->safe_psql('postgres',
-	q{SELECT string_agg(view::text, ', ' ORDER BY view::text) FROM kanon.aview WHERE stale}), 'failing, spoiled',
-	'these views are stale');
+is($subscriber->safe_psql('postgres', q{SELECT string_agg(view::text,
+	', ' ORDER BY view::text) FROM kanon.aview WHERE stale}), 'failing, spoiled', 'these views are stale');
 is($subscriber->safe_psql('postgres', q{SELECT severity FROM kanon.audit('failing') WHERE measure = 'missed changes'}),
 	'critical', 'the audit says so');
 like(($subscriber->psql('postgres', 'SELECT count(*) FROM failing'))[2],
 	qr/WARNING:  materialized anonymization view "failing" has missed changes/, 'and the view itself');
 isnt($subscriber->safe_psql('postgres', "SELECT kanon.refresh('failing')"), '0', 'it can be refreshed');
-is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM failing'),
-	$subscriber->safe_psql('postgres', 'SELECT count(*) FROM person'), 'and has all rows then');
+is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM failing'), $subscriber->safe_psql('postgres',
+	'SELECT count(*) FROM person'), 'and has all rows then');
 unlike(slurp_file($subscriber->logfile), qr/exited with exit code/, 'no worker has failed');
 $subscriber->safe_psql('postgres', 'DROP VIEW failing, spoiled');
 
@@ -165,9 +161,8 @@ INSERT INTO other VALUES (1);
 SQL
 arrived('all tables');
 is($subscriber->safe_psql('postgres', 'SELECT a FROM other'), '1', 'the subscriber goes on');
-is($publisher->safe_psql('postgres',
-	q{SELECT count(*) FROM kanon.audit('people') WHERE topic = 'publication' AND severity = 'warning'}), '2',
-	'the audit of the publisher names the publication');
+is($publisher->safe_psql('postgres', q{SELECT count(*) FROM kanon.audit('people') WHERE topic = 'publication'
+	AND severity = 'warning'}), '2', 'the audit of the publisher names the publication');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION people');
 
 $subscriber->stop;

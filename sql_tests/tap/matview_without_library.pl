@@ -23,8 +23,7 @@ copy($library, "$dir/kanon_elsewhere.so") or die "cannot copy $library: $!";
 sub take_library
 {
 	my ($database) = @_;
-	$node->safe_psql($database,
-		"UPDATE pg_proc SET probin = '\$libdir/kanon_that_is_not_there'
+	$node->safe_psql($database, "UPDATE pg_proc SET probin = '\$libdir/kanon_that_is_not_there'
 		WHERE probin IN ('\$libdir/kanon', '$dir/kanon_elsewhere')");
 	return;
 }
@@ -32,8 +31,8 @@ sub take_library
 sub return_library
 {
 	my ($database) = @_;
-	$node->safe_psql($database,
-		"UPDATE pg_proc SET probin = '$dir/kanon_elsewhere' WHERE probin = '\$libdir/kanon_that_is_not_there'");
+	$node->safe_psql($database, "UPDATE pg_proc SET probin = '$dir/kanon_elsewhere'
+		WHERE probin = '\$libdir/kanon_that_is_not_there'");
 	return;
 }
 
@@ -91,8 +90,7 @@ for (['CREATE TABLE person_2 PARTITION OF person FOR VALUES FROM (1000) TO (2000
 {
 	my ($command, $trigger) = @$_;
 	my ($status, $out, $err) = $node->psql('postgres', $command);
-	like($err, qr/ERROR:[ ][ ]an[ ]anonymization[ ]view[ ]depends[ ]on[ ]this[ ]command,[ ]
-		but[ ]the[ ]library[ ]of[ ]extension[ ]kanon[ ]cannot[ ]be[ ]loaded:[ ]could[ ]not[ ]access[ ]file/x,
+	like($err, qr/ERROR:  an anonymization view depends on this command, but the library of extension kanon cannot be/,
 		"$command: the error says what is missing");
 	like($err, qr/HINT:  Install the library again. .* ALTER EVENT TRIGGER $trigger DISABLE/, 'and names the way out');
 }
@@ -103,9 +101,8 @@ CREATE TABLE person_2 PARTITION OF person FOR VALUES FROM (1000) TO (2000);
 INSERT INTO person_2 VALUES (1001, 20);
 SQL
 return_library('postgres');
-is($node->safe_psql('postgres',
-	"SELECT string_agg(subject || ' ' || measure, ', ' ORDER BY subject) FROM kanon.audit('kept')
-	WHERE severity = 'critical'"),
+is($node->safe_psql('postgres', "SELECT string_agg(subject || ' ' || measure, ', ' ORDER BY subject)
+	FROM kanon.audit('kept') WHERE severity = 'critical'"),
 	'kanon_follow_partitions disabled, public.person_2 not followed', 'the audit says what is missing then');
 is($node->safe_psql('postgres', "ALTER EVENT TRIGGER kanon_follow_partitions ENABLE; SELECT kanon.refresh('kept')"),
 	'1', 'refresh brings in what was missed');

@@ -6,9 +6,13 @@
  * rows differ in nothing but their cells, the number of rows in each cell is enough.
  * Where conditions select few rows, and where other servers count their rows
  * themselves, rows are not noted but read a second time.  A source that might not
- * give the same rows twice, should its classes outgrow memory, is kept as it is in a
- * tuplestore.  With a block size, blocks of rows in the order of their identifiers
- * are kept and recoded one after the other.
+ * give the same rows twice, should its classes outgrow memory, is kept as it is.  With
+ * a block size, blocks of rows in the order of their identifiers are kept and recoded
+ * one after the other.
+ *
+ * Wherever rows are published from, they come in random order, unless the view keeps
+ * the order of its source.  So all blocks, and all parts of a source that is recoded in
+ * parts, are noted before the first row is published.
  */
 #include "base/kanon.h"
 
@@ -17,7 +21,6 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "anonymize/anonymizer.h"
 #include "anonymize/anonymizer_private.h"
@@ -25,6 +28,7 @@
 #include "anonymize/partitions.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "base/chance.h"
 #include "base/shuffle.h"
 #include "recode/histogram.h"
 #include "recode/recode.h"
@@ -37,9 +41,8 @@ typedef enum Reading
 	READ_AND_NOTE, /* once; from notes */
 	READ_CELLS,	   /* once; from the number of rows in each cell */
 	READ_TWICE,	   /* counted, then published from a second reading; or only that, where no row is in a group */
-	READ_AND_KEEP, /* once; from the rows, in a tuplestore */
-	READ_BLOCKS,   /* once; from one block after the other */
-	READ_PARTS	   /* the other ways, but for blocks, turn into this one when classes outgrow memory */
+	READ_AND_KEEP, /* once; from the rows, which are kept */
+	READ_BLOCKS	   /* once; from one block after the other */
 } Reading;
 
 /* All in the anonymizer's memory context but for blocks. */
@@ -53,14 +56,12 @@ struct AnonymizeFirst
 	Cell *current_cell;		 /* of that row, or NULL */
 
 	/* The second reading. */
-	List *conditions;		/* that select its rows; NIL: none */
-	ParamListInfo params;	/* of the conditions */
-	SourcePlan *selected;	/* NULL: not prepared yet */
-	SourceRun *run;			/* also that of blocks; NULL: none */
-	Tuplestorestate *store; /* READ_AND_KEEP */
-	TupleTableSlot *slot;	/* for rows of the store or a block */
-
-	Partitions *parts; /* READ_PARTS */
+	List *conditions;	  /* that select its rows; NIL: none */
+	ParamListInfo params; /* of the conditions */
+	SourcePlan *selected; /* NULL: not prepared yet */
+	SourceRun *run;		  /* also that of blocks; NULL: none */
+	Shuffle *kept;		  /* READ_AND_KEEP */
+	TupleTableSlot *slot; /* for the first row of a block */
 
 	/* READ_CELLS: cells in the order in which their first rows were read, or in random order. */
 	Cell **cells;
@@ -73,7 +74,10 @@ struct AnonymizeFirst
 	int64 *left;	/* by class: rows still to come; NULL: not checked */
 	int64 all_left; /* rows of all classes still to come */
 
-	/* READ_BLOCKS: a block is shuffled, since the order of identifiers would tell to which individual a row belongs. */
+	/*
+	 * READ_BLOCKS: where blocks are not noted, each is shuffled, since the order of identifiers
+	 * would tell to which individual a row belongs.
+	 */
 	MemoryContext block; /* of the block at hand */
 	Shuffle *shuffle;	 /* its rows */
 	MinimalTuple ahead;	 /* the first row of the next block; NULL: there is none */
@@ -118,7 +122,7 @@ start_reading(const RowRequest *request, bool with_source)
 		}
 	}
 	rows->anonymizer = anonymizer_create(aview, wanted, request->snapshot);
-	rows->anonymizer->keeps_order = with_source;
+	rows->anonymizer->with_source = with_source;
 	if (!recoder_groups(rows->anonymizer->recoder))
 		rows->reading = READ_TWICE; /* and in fact once */
 	else if (rows->reading != READ_BLOCKS)
@@ -162,30 +166,15 @@ anonymize_first_anonymizer(AnonymizeFirst *rows)
 	return rows->anonymizer;
 }
 
-/* Create the store for rows that are kept, and its slot. */
-static void
-make_store(AnonymizeFirst *rows, TupleDesc desc)
-{
-	rows->store = tuplestore_begin_heap(false, false, work_mem);
-	if (rows->slot == NULL)
-		rows->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-}
-
-/*
- * Read all rows of the source in the layout published, in the order of some columns, or in an
- * order that tells nothing.
- */
+/* Read all rows of the source in the layout published, in the order of some columns, or in any order. */
 static SourceRun *
 run_source(AnonymizeFirst *rows, List *order_by)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
 	Query *query = source_query(anonymizer->aview, anonymizer->published.columns, NIL, order_by);
-	SourceRun *run = source_start(anonymizer->aview, source_plan(anonymizer->aview, query, false, NULL), NULL,
-								  anonymizer->snapshot);
 
-	if (order_by == NIL && !anonymizer->keeps_order)
-		source_hide_order(run);
-	return run;
+	return source_start(anonymizer->aview, source_plan(anonymizer->aview, query, false, NULL), NULL,
+						anonymizer->snapshot);
 }
 
 /* Start the second reading: the rows that the conditions select. */
@@ -203,7 +192,7 @@ run_selected(AnonymizeFirst *rows)
 						   source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
 	run = source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params,
 					   anonymizer->snapshot);
-	if (!anonymizer->keeps_order)
+	if (!anonymizer->with_source)
 		source_hide_order(run);
 	return run;
 }
@@ -219,48 +208,46 @@ id_columns(const Anonymizer *anonymizer)
 	return columns;
 }
 
-/* Divide the source, or the rows that were kept of it, into parts that fit into memory, and recode them. */
+/* Divide the source, or its kept rows, into parts that fit into memory, recode them, and note all rows. */
 static void
 divide_source(AnonymizeFirst *rows, int64 rows_counted)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
-	TupleTableSlot *slot = rows->slot;
+	Partitions *parts;
+	TupleTableSlot *slot;
 	SourceRun *run = NULL;
+	TupleDesc desc;
 
-	Assert(rows->reading != READ_BLOCKS && rows->reading != READ_PARTS);
-	if (rows->reading != READ_AND_KEEP)
+	Assert(rows->reading != READ_BLOCKS);
+	if (rows->kept == NULL)
 	{
 		anonymizer_keep_rows(anonymizer);
 		run = run_source(rows, NIL);
 	}
-	rows->parts = partitions_create(anonymizer, rows_counted, anonymizer_expected_rows(anonymizer),
-									run ? CreateTupleDescCopy(source_desc(run)) : slot->tts_tupleDescriptor);
-	while (run ? source_next(run, &slot) : anonymizer_kept_row(anonymizer, rows->store, slot))
+	desc = CreateTupleDescCopy(run ? source_desc(run) : shuffle_desc(rows->kept));
+	parts = partitions_create(anonymizer, rows_counted, anonymizer_expected_rows(anonymizer), desc);
+	while (run ? source_next(run, &slot) : shuffle_next(rows->kept, &slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		partitions_add(rows->parts, slot);
+		partitions_add(parts, slot);
 	}
 	if (run)
 		source_end(run);
 	else
-	{
-		tuplestore_end(rows->store);
-		rows->store = NULL;
-	}
-	rows->reading = READ_PARTS;
-	partitions_recode(rows->parts);
+		shuffle_end(rows->kept);
+	rows->kept = NULL;
+	rows->reading = READ_AND_NOTE;
+	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, desc);
+	partitions_recode(parts);
 }
 
 /* Shuffle the cells: the order in which their first rows were read may tell of hidden values. */
 static void
 shuffle_cells(AnonymizeFirst *rows)
 {
-	pg_prng_state random;
-
-	shuffle_seed(&random);
 	for (int i = rows->ncells - 1; i > 0; i--)
 	{
-		int other = (int) pg_prng_uint64_range(&random, 0, i);
+		int other = (int) chance_below(i + 1);
 		Cell *swap = rows->cells[i];
 
 		rows->cells[i] = rows->cells[other];
@@ -283,7 +270,7 @@ count_rows_of_cells(AnonymizeFirst *rows)
 			rows->cells[rows->ncells++] = cell;
 		cell->rows += classes->rows[class];
 	}
-	if (rows->anonymizer->tells_order)
+	if (rows->anonymizer->hides_order)
 		shuffle_cells(rows);
 }
 
@@ -294,14 +281,7 @@ recode_source(AnonymizeFirst *rows)
 	Anonymizer *anonymizer = rows->anonymizer;
 	int64 overflow;
 
-	if (rows->reading == READ_AND_KEEP)
-	{
-		SourceRun *run = run_source(rows, NIL);
-
-		make_store(rows, CreateTupleDescCopy(source_desc(run)));
-		source_end(run);
-	}
-	overflow = anonymizer_recode(anonymizer, rows->store, true);
+	overflow = anonymizer_recode(anonymizer, rows->reading == READ_AND_KEEP ? &rows->kept : NULL, true);
 	if (overflow > 0)
 	{
 		divide_source(rows, overflow);
@@ -346,31 +326,6 @@ expect_row(AnonymizeFirst *rows)
 	if (class < 0 || rows->left[class]-- == 0)
 		refuse_changed_source();
 	rows->all_left--;
-}
-
-/* Recode the whole source, or start the first block, as the first row is asked for. */
-static void
-count_before_first_row(AnonymizeFirst *rows)
-{
-	Anonymizer *anonymizer = rows->anonymizer;
-	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
-
-	rows->started = true;
-	if (rows->reading == READ_BLOCKS)
-	{
-		anonymizer_learn_distributions(anonymizer);
-		rows->run = run_source(rows, id_columns(anonymizer));
-		rows->block = AllocSetContextCreate(anonymizer->context, "kanon block", ALLOCSET_DEFAULT_SIZES);
-	}
-	else if (recoder_groups(anonymizer->recoder))
-		recode_source(rows);
-	if (rows->reading == READ_TWICE)
-	{
-		rows->run = run_selected(rows);
-		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
-			expect_counted_rows(rows);
-	}
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -423,7 +378,7 @@ next_block(AnonymizeFirst *rows)
 	if (rows->slot == NULL)
 		rows->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(source_desc(rows->run)), &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(rows->block);
-	rows->shuffle = shuffle_create(source_desc(rows->run));
+	rows->shuffle = shuffle_create(source_desc(rows->run), anonymizer->hides_order);
 	recoder_forget_cells(anonymizer->recoder, rows->block);
 	histogram = histogram_create(anonymizer->recoder, true);
 	if (rows->ahead)
@@ -485,17 +440,15 @@ next_of_cell(AnonymizeFirst *rows, Cell **cell)
 static bool
 next_source_row(AnonymizeFirst *rows, TupleTableSlot **slot)
 {
-	*slot = rows->slot;
 	switch (rows->reading)
 	{
 		case READ_AND_NOTE:
 		case READ_CELLS:
-		case READ_PARTS:
 			break;
 		case READ_TWICE:
 			return source_next(rows->run, slot);
 		case READ_AND_KEEP:
-			return anonymizer_kept_row(rows->anonymizer, rows->store, rows->slot);
+			return shuffle_next(rows->kept, slot);
 		case READ_BLOCKS:
 			return next_of_block(rows, slot);
 	}
@@ -540,6 +493,59 @@ next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 	return true;
 }
 
+/* Recode all blocks, and note their rows. */
+static void
+note_blocks(AnonymizeFirst *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon row of a block", ALLOCSET_DEFAULT_SIZES);
+	TupleTableSlot *slot;
+	Cell *cell;
+
+	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, source_desc(rows->run));
+	MemoryContextSwitchTo(work);
+	while (next_shown_row(rows, &slot, &cell))
+	{
+		if (cell == NULL || anonymizer->witness == NULL || cell->witnessed)
+			notes_add_cell(anonymizer->notes, slot, cell);
+		MemoryContextReset(work);
+	}
+	MemoryContextSwitchTo(anonymizer->context);
+	MemoryContextDelete(work);
+	end_block(rows);
+	source_end(rows->run);
+	rows->run = NULL;
+	rows->reading = READ_AND_NOTE;
+}
+
+/* Recode the whole source, or start the first block, as the first row is asked for. */
+static void
+count_before_first_row(AnonymizeFirst *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+
+	rows->started = true;
+	if (rows->reading == READ_BLOCKS)
+	{
+		anonymizer_learn_distributions(anonymizer);
+		rows->run = run_source(rows, id_columns(anonymizer));
+		rows->block = AllocSetContextCreate(anonymizer->context, "kanon block", ALLOCSET_DEFAULT_SIZES);
+		anonymizer->hides_order = !anonymizer->with_source && !anonymizer->aview->keeps_order;
+		if (anonymizer->hides_order)
+			note_blocks(rows);
+	}
+	else if (recoder_groups(anonymizer->recoder))
+		recode_source(rows);
+	if (rows->reading == READ_TWICE)
+	{
+		rows->run = run_selected(rows);
+		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
+			expect_counted_rows(rows);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Set the next row and its cell, from wherever rows are published; return false after the
  * last.  Rows of READ_CELLS have no slot.
@@ -551,8 +557,6 @@ next_anonymized_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 		return notes_next(rows->anonymizer->notes, slot, cell);
 	if (rows->reading == READ_CELLS)
 		return next_of_cell(rows, cell);
-	if (rows->reading == READ_PARTS)
-		return partitions_next(rows->parts, slot, cell);
 	return next_shown_row(rows, slot, cell);
 }
 
@@ -608,10 +612,8 @@ anonymize_first_rewind(RowSource *source, ParamListInfo params)
 	}
 	if (rows->left)
 		expect_counted_rows(rows);
-	if (rows->parts)
-		partitions_rewind(rows->parts);
-	if (rows->store)
-		tuplestore_rescan(rows->store);
+	if (rows->kept)
+		shuffle_rewind(rows->kept);
 	if (anonymizer->notes)
 		notes_rewind(anonymizer->notes);
 	rows->at_cell = 0;
@@ -631,15 +633,13 @@ anonymize_first_end(RowSource *source)
 	end_block(rows);
 	if (rows->slot)
 		ExecDropSingleTupleTableSlot(rows->slot);
-	if (rows->store)
-		tuplestore_end(rows->store);
-	if (rows->parts)
-		partitions_end(rows->parts);
+	if (rows->kept)
+		shuffle_end(rows->kept);
 	if (rows->anonymizer->notes)
 		notes_end(rows->anonymizer->notes);
 	rows->anonymizer->notes = NULL;
 	rows->run = NULL;
-	rows->store = NULL;
+	rows->kept = NULL;
 	rows->slot = NULL;
 }
 

@@ -327,7 +327,7 @@ anonymizer_create(AView *aview, const Bitmapset *wanted, Snapshot snapshot)
 static uint64
 hash_by_text(const AView *aview, Oid type, Datum value)
 {
-	int level = settings_enter(aview->settings);
+	int level = settings_ensure(aview->settings);
 	Oid output;
 	bool is_varlena;
 	char *text;

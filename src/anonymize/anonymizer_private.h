@@ -5,11 +5,10 @@
 #ifndef KANON_ANONYMIZER_PRIVATE_H
 #define KANON_ANONYMIZER_PRIVATE_H
 
-#include "utils/tuplestore.h"
-
 #include "anonymize/anonymizer.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
+#include "base/shuffle.h"
 #include "base/valuecodes.h"
 #include "recode/dictionary.h"
 #include "recode/histogram.h"
@@ -52,8 +51,8 @@ struct Anonymizer
 	Datum *witness_values;
 	bool *witness_nulls;
 
-	bool keeps_order; /* the caller may see the order of the source */
-	bool tells_order; /* the rows were counted in an order that may tell of hidden values */
+	bool with_source; /* the caller reads the source's rows, too, and so may see their order */
+	bool hides_order; /* the rows were counted in an order that must not be seen */
 
 	/* Rows are noted while they are counted, to be published from their notes. */
 	bool noting;
@@ -104,16 +103,14 @@ extern void anonymizer_mark_witnessed(Anonymizer *anonymizer);
 /* counting.c */
 
 /*
- * Recode the whole source; afterwards anonymizer->classes has every class.  With a
- * tuplestore, put the rows into it in the layout published, which then has all columns
+ * Recode the whole source; afterwards anonymizer->classes has every class.  With keep, create
+ * a shuffle there and put the rows into it in the layout published, which then has all columns
  * that counting needs.  Return 0 or, if memory is bounded and the classes have outgrown it,
  * the number of rows read until then: only the kept rows and the distributions are complete.
  */
-extern int64 anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded);
+extern int64 anonymizer_recode(Anonymizer *anonymizer, Shuffle **keep, bool bounded);
 /* Read the whole source for its distributions, if t asks for them and they are not known. */
 extern void anonymizer_learn_distributions(Anonymizer *anonymizer);
-/* Set the slot to the next kept row, in the anonymizer's memory context; return false after the last. */
-extern bool anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlot *slot);
 /* Return how many rows the planner expects of the whole source. */
 extern double anonymizer_expected_rows(const Anonymizer *anonymizer);
 

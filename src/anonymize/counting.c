@@ -3,7 +3,7 @@
  *		Counting the rows of the source: classes, individuals, distributions.
  *
  * Rows come from the source, from other servers that have counted equal rows
- * themselves, or from a tuplestore.  Where memory is bounded, counting stops as soon
+ * themselves, or from those that were kept.  Where memory is bounded, counting stops as soon
  * as the classes have outgrown it, unless the remaining rows are needed for
  * something else.
  */
@@ -18,6 +18,7 @@
 #include "anonymize/anonymizer_private.h"
 #include "anonymize/notes.h"
 #include "aview/refusal.h"
+#include "base/shuffle.h"
 #include "hierarchy/generalized.h"
 #include "recode/dictionary.h"
 #include "recode/histogram.h"
@@ -149,15 +150,15 @@ typedef struct Counting
 {
 	Anonymizer *anonymizer;
 	const RowLayout *layout;
-	Histogram *histogram;  /* NULL: not wanted, or grown too large */
-	bool bounded;		   /* the histogram may take half of the hash memory */
-	bool overflow;		   /* it has taken more */
-	int64 overflow_rows;   /* rows read until then */
-	Tuplestorestate *keep; /* takes all rows; NULL: none does */
-	TupleDesc desc;		   /* of the rows; in the anonymizer's context */
-	Query *groups;		   /* of equal rows, with their number after the columns of layout; NULL: single rows */
-	MemoryContext work;	   /* reset every now and then */
-	int64 received;		   /* rows, or groups of them */
+	Histogram *histogram; /* NULL: not wanted, or grown too large */
+	bool bounded;		  /* the histogram may take half of the hash memory */
+	bool overflow;		  /* it has taken more */
+	int64 overflow_rows;  /* rows read until then */
+	Shuffle **keep;		  /* takes all rows, and is created before the first; NULL: none does */
+	TupleDesc desc;		  /* of the rows; in the anonymizer's context */
+	Query *groups;		  /* of equal rows, with their number after the columns of layout; NULL: single rows */
+	MemoryContext work;	  /* reset every now and then */
+	int64 received;		  /* rows, or groups of them */
 	int64 rows;
 } Counting;
 
@@ -212,7 +213,7 @@ count_source_row(void *arg, TupleTableSlot *slot)
 		int class = anonymizer_count(anonymizer, counting->histogram);
 
 		if (counting->keep)
-			tuplestore_puttupleslot(counting->keep, slot);
+			shuffle_add(*counting->keep, slot);
 		if (anonymizer->notes)
 			notes_add(anonymizer->notes, slot, class);
 	}
@@ -248,6 +249,16 @@ start_notes(Counting *counting)
 	MemoryContextSwitchTo(old);
 }
 
+/* Create the shuffle that keeps all rows. */
+static void
+start_keeping(Counting *counting)
+{
+	MemoryContext old = MemoryContextSwitchTo(counting->anonymizer->context);
+
+	*counting->keep = shuffle_create(counting->desc, !counting->anonymizer->hides_order);
+	MemoryContextSwitchTo(old);
+}
+
 /* Count all rows of the source, or as many as fit. */
 static void
 count_source(Counting *counting)
@@ -262,11 +273,11 @@ count_source(Counting *counting)
 					   anonymizer->snapshot);
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon source row", ALLOCSET_DEFAULT_SIZES);
 	counting->desc = copy_desc(anonymizer, source_desc(run));
-	anonymizer->tells_order = !anonymizer->keeps_order && source_tells_order(run);
+	anonymizer->hides_order = !anonymizer->with_source && source_hides_order(run);
 	if (anonymizer->noting)
 		start_notes(counting);
-	if (counting->keep && anonymizer->tells_order)
-		source_hide_order(run);
+	if (counting->keep)
+		start_keeping(counting);
 	source_pump(run, count_source_row, counting);
 	source_end(run);
 	MemoryContextDelete(counting->work);
@@ -303,16 +314,15 @@ ask_for_groups(Anonymizer *anonymizer, RowLayout *layout)
 
 /* Count the rows that were kept. */
 static void
-count_kept(Counting *counting, Tuplestorestate *kept)
+count_kept(Counting *counting, Shuffle *kept)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(counting->desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot;
 
 	counting->work = AllocSetContextCreate(CurrentMemoryContext, "kanon kept row", ALLOCSET_DEFAULT_SIZES);
-	tuplestore_rescan(kept);
-	while (anonymizer_kept_row(counting->anonymizer, kept, slot) && count_source_row(counting, slot))
+	shuffle_rewind(kept);
+	while (shuffle_next(kept, &slot) && count_source_row(counting, slot))
 		;
-	tuplestore_rescan(kept);
-	ExecDropSingleTupleTableSlot(slot);
+	shuffle_rewind(kept);
 	MemoryContextDelete(counting->work);
 }
 
@@ -321,7 +331,7 @@ count_kept(Counting *counting, Tuplestorestate *kept)
  * largest k asks for: k was not known in the first pass.
  */
 static void
-count_again(Counting *counting, Tuplestorestate *kept)
+count_again(Counting *counting, Shuffle *kept)
 {
 	Recoder *recoder = counting->anonymizer->recoder;
 
@@ -347,7 +357,7 @@ must_count_again(const Recoder *recoder)
 
 /* Recode the whole source, and return 0, or the number of rows read when the classes outgrew memory. */
 int64
-anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
+anonymizer_recode(Anonymizer *anonymizer, Shuffle **keep, bool bounded)
 {
 	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon histogram", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
@@ -367,7 +377,7 @@ anonymizer_recode(Anonymizer *anonymizer, Tuplestorestate *keep, bool bounded)
 	if (!anonymizer->distributions_known && (!counting.overflow || anonymizer->recoder->t > 0))
 		anonymizer_set_distributions(anonymizer);
 	if (!counting.overflow && must_count_again(anonymizer->recoder))
-		count_again(&counting, keep);
+		count_again(&counting, keep ? *keep : NULL);
 	if (!counting.overflow)
 		recode(anonymizer->classes, 0, anonymizer->recoder->nsteps);
 	MemoryContextSwitchTo(old);
@@ -385,17 +395,6 @@ anonymizer_learn_distributions(Anonymizer *anonymizer)
 		count_source(&counting);
 		anonymizer_set_distributions(anonymizer);
 	}
-}
-
-/* Set the slot to the next kept row, in the anonymizer's context; return false after the last. */
-bool
-anonymizer_kept_row(Anonymizer *anonymizer, Tuplestorestate *kept, TupleTableSlot *slot)
-{
-	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
-	bool found = tuplestore_gettupleslot(kept, true, false, slot);
-
-	MemoryContextSwitchTo(old);
-	return found;
 }
 
 /* Return how many rows the planner expects of the whole source. */

@@ -5,16 +5,13 @@
  * Rows are divided by their cells at some step S, so that each part holds whole
  * cells up to that step and decides alone which of them are published.  The groups
  * that no part could publish by step S, the rest, go on together: they are far fewer
- * than all classes, and stay in memory.  Then the parts are gone through again, one
- * at a time, to hand out their rows.  The rows of a cell of the rest would come part
- * by part, which tells them apart: they wait for all parts, and come last, in no
- * order.
+ * than all classes, and stay in memory.  Rows of all parts are noted (notes.h) with
+ * their cells, which are freed with the part, or with their classes in the rest.
  */
 #include "base/kanon.h"
 
 #include "anonymize/partitions.h"
 
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -23,7 +20,7 @@
 
 #include "anonymize/anonymizer.h"
 #include "anonymize/anonymizer_private.h"
-#include "base/shuffle.h"
+#include "anonymize/notes.h"
 #include "recode/histogram.h"
 #include "recode/recode.h"
 
@@ -42,10 +39,6 @@ struct Partitions
 	int step;					/* S */
 	MemoryContext part_context; /* classes and cells of the part at hand */
 	Histogram *rest;			/* groups that no part could publish; NULL before partitions_recode() */
-	int at;						/* the part at hand; -1 before the first, nparts after the last */
-	MemoryContext wait_context; /* of the shuffle */
-	TupleTableSlot *waiting;	/* a row that waits, and its class in the rest */
-	Shuffle *shuffle;			/* all rows that wait; NULL: none so far */
 };
 
 /* Compare hashes for qsort(). */
@@ -85,18 +78,6 @@ choose_step(const Histogram *classes, int nparts)
 	return step;
 }
 
-/* Return the descriptor of rows that wait: the columns of a row, and its class in the rest. */
-static TupleDesc
-waiting_desc(TupleDesc desc)
-{
-	TupleDesc result = CreateTemplateTupleDesc(desc->natts + 1);
-
-	for (int i = 1; i <= desc->natts; i++)
-		TupleDescCopyEntry(result, i, desc, i);
-	TupleDescInitEntry(result, result->natts, "class", INT4OID, -1, 0);
-	return result;
-}
-
 /* Create partitions, and free the classes that have outgrown memory. */
 Partitions *
 partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expected, TupleDesc desc)
@@ -112,8 +93,6 @@ partitions_create(Anonymizer *anonymizer, int64 rows_counted, double rows_expect
 		partitions->parts[i] = tuplestore_begin_heap(false, false, Max(work_mem / partitions->nparts, 64));
 	partitions->part_context = AllocSetContextCreate(anonymizer->context, "kanon part", ALLOCSET_DEFAULT_SIZES);
 	partitions->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	partitions->wait_context = AllocSetContextCreate(anonymizer->context, "kanon waiting rows", ALLOCSET_DEFAULT_SIZES);
-	partitions->waiting = MakeSingleTupleTableSlot(waiting_desc(desc), &TTSOpsVirtual);
 	MemoryContextDelete(anonymizer->classes->context);
 	anonymizer->classes = NULL;
 	return partitions;
@@ -133,6 +112,18 @@ partitions_add(Partitions *partitions, TupleTableSlot *slot)
 	tuplestore_puttupleslot(partitions->parts[hash % partitions->nparts], slot);
 }
 
+/* Set the slot to the next row of a part, in the anonymizer's memory context; return false after the last. */
+static bool
+next_of_part(Partitions *partitions, int part)
+{
+	MemoryContext old = MemoryContextSwitchTo(partitions->anonymizer->context);
+	bool found = tuplestore_gettupleslot(partitions->parts[part], true, false, partitions->slot);
+
+	MemoryContextSwitchTo(old);
+	CHECK_FOR_INTERRUPTS();
+	return found;
+}
+
 /* Count a part and recode it up to step S; return its classes, which are freed with the next part. */
 static Histogram *
 recode_part(Partitions *partitions, int part)
@@ -146,9 +137,8 @@ recode_part(Partitions *partitions, int part)
 	recoder_forget_cells(anonymizer->recoder, partitions->part_context);
 	histogram = histogram_create(anonymizer->recoder, true);
 	tuplestore_rescan(partitions->parts[part]);
-	while (anonymizer_kept_row(anonymizer, partitions->parts[part], partitions->slot))
+	while (next_of_part(partitions, part))
 	{
-		CHECK_FOR_INTERRUPTS();
 		(void) anonymizer_read(anonymizer, &anonymizer->published, partitions->slot, true);
 		anonymizer_count(anonymizer, histogram);
 	}
@@ -182,7 +172,64 @@ collect_rest(Partitions *partitions, const Histogram *part, List *witnessed)
 	return witnessed;
 }
 
-/* Recode all rows: each part up to step S, and the rest from there. */
+/* Note the row just read, which is of a class of the part at hand. */
+static void
+note_grouped_row(Partitions *partitions, const Histogram *part, int class)
+{
+	Anonymizer *anonymizer = partitions->anonymizer;
+	const Cell *cell;
+
+	Assert(class >= 0);
+	cell = part->cells[class];
+	if (cell == NULL)
+		notes_add(anonymizer->notes, partitions->slot,
+				  histogram_class(partitions->rest, class_codes(part, part->leaders[class])));
+	else if (anonymizer->witness == NULL || cell->witnessed)
+		notes_add_cell(anonymizer->notes, partitions->slot, cell);
+}
+
+/* Note all rows of a part, and drop its file. */
+static void
+note_part(Partitions *partitions, int part, Histogram *classes)
+{
+	Anonymizer *anonymizer = partitions->anonymizer;
+	MemoryContext old = MemoryContextSwitchTo(partitions->part_context);
+
+	anonymizer->classes = classes;
+	if (anonymizer->witness)
+		anonymizer_mark_witnessed(anonymizer);
+	tuplestore_rescan(partitions->parts[part]);
+	while (next_of_part(partitions, part))
+	{
+		(void) anonymizer_read(anonymizer, &anonymizer->published, partitions->slot, false);
+		if (anonymizer_groups(anonymizer))
+			note_grouped_row(partitions, classes, histogram_find(classes, anonymizer->row.codes));
+		else
+			notes_add_cell(anonymizer->notes, partitions->slot, NULL);
+	}
+	MemoryContextSwitchTo(old);
+	tuplestore_end(partitions->parts[part]);
+}
+
+/* Recode the groups of the rest, and mark the cells of the classes in a list as having a witness. */
+static void
+recode_rest(Partitions *partitions, List *witnessed)
+{
+	Recoder *recoder = partitions->anonymizer->recoder;
+	ListCell *cell;
+
+	recoder_forget_cells(recoder, CurrentMemoryContext);
+	recode(partitions->rest, partitions->step, recoder->nsteps);
+	foreach (cell, witnessed)
+	{
+		Cell *published = partitions->rest->cells[lfirst_int(cell)];
+
+		published->witnessed = !published->suppressed;
+	}
+	partitions->anonymizer->classes = partitions->rest;
+}
+
+/* Recode all rows, each part up to step S and the rest from there, and note them. */
 void
 partitions_recode(Partitions *partitions)
 {
@@ -190,147 +237,20 @@ partitions_recode(Partitions *partitions)
 	MemoryContext context = AllocSetContextCreate(anonymizer->context, "kanon rest", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	List *witnessed = NIL;
-	ListCell *cell;
 
 	/* All rows have been seen by now, and the largest k among them. */
 	if (anonymizer->recoder->personal)
 		anonymizer->recoder->most_individuals = anonymizer->recoder->most_k;
 	partitions->rest = histogram_create(anonymizer->recoder, true);
 	for (int part = 0; part < partitions->nparts; part++)
-		witnessed = collect_rest(partitions, recode_part(partitions, part), witnessed);
-	recoder_forget_cells(anonymizer->recoder, context);
-	recode(partitions->rest, partitions->step, anonymizer->recoder->nsteps);
-	foreach (cell, witnessed)
 	{
-		Cell *published = partitions->rest->cells[lfirst_int(cell)];
+		Histogram *classes = recode_part(partitions, part);
 
-		published->witnessed = !published->suppressed;
+		witnessed = collect_rest(partitions, classes, witnessed);
+		note_part(partitions, part, classes);
 	}
+	recode_rest(partitions, witnessed);
 	MemoryContextSwitchTo(old);
-	partitions_rewind(partitions);
-}
-
-/* Start handing out the rows of a part: its classes, with the cells that it has published, become the anonymizer's. */
-static void
-open_part(Partitions *partitions, int part)
-{
-	Anonymizer *anonymizer = partitions->anonymizer;
-
-	anonymizer->classes = recode_part(partitions, part);
-	if (anonymizer->witness)
-		anonymizer_mark_witnessed(anonymizer);
-	tuplestore_rescan(partitions->parts[part]);
-}
-
-/* Let the row just read, which is of a class of the rest, wait for all parts. */
-static void
-let_wait(Partitions *partitions, int class)
-{
-	const Histogram *part = partitions->anonymizer->classes;
-	const int32 *codes = class_codes(part, part->leaders[class]);
-	TupleTableSlot *waiting = partitions->waiting;
-	int natts = waiting->tts_tupleDescriptor->natts - 1;
-	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
-
-	if (partitions->shuffle == NULL)
-		partitions->shuffle = shuffle_create(waiting->tts_tupleDescriptor);
-	ExecClearTuple(waiting);
-	memcpy(waiting->tts_values, partitions->slot->tts_values, natts * sizeof(Datum));
-	memcpy(waiting->tts_isnull, partitions->slot->tts_isnull, natts * sizeof(bool));
-	waiting->tts_values[natts] = Int32GetDatum(histogram_class(partitions->rest, codes));
-	waiting->tts_isnull[natts] = false;
-	shuffle_add(partitions->shuffle, ExecStoreVirtualTuple(waiting));
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * Read the next row of the part at hand that is published by it, and set its cell or, for
- * a row in no group, NULL; return false after the last.
- */
-static bool
-next_of_part(Partitions *partitions, Cell **cell)
-{
-	Anonymizer *anonymizer = partitions->anonymizer;
-
-	while (anonymizer_kept_row(anonymizer, partitions->parts[partitions->at], partitions->slot))
-	{
-		int class;
-
-		CHECK_FOR_INTERRUPTS();
-		(void) anonymizer_read(anonymizer, &anonymizer->published, partitions->slot, false);
-		*cell = NULL;
-		if (!anonymizer_groups(anonymizer))
-			return true;
-		class = histogram_find(anonymizer->classes, anonymizer->row.codes);
-		Assert(class >= 0);
-		*cell = anonymizer->classes->cells[class];
-		if (*cell)
-			return true;
-		let_wait(partitions, class);
-	}
-	return false;
-}
-
-/* Read the next row that waits, and set its cell; return false after the last. */
-static bool
-next_waiting(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
-{
-	Anonymizer *anonymizer = partitions->anonymizer;
-	MemoryContext old = MemoryContextSwitchTo(partitions->wait_context);
-	bool found = partitions->shuffle && shuffle_next(partitions->shuffle, slot);
-	int last = partitions->waiting->tts_tupleDescriptor->natts - 1;
-	int class;
-
-	MemoryContextSwitchTo(old);
-	if (!found)
-		return false;
-	(void) anonymizer_read(anonymizer, &anonymizer->published, *slot, false);
-	class = DatumGetInt32((*slot)->tts_values[last]);
-	Assert(class >= 0 && class < partitions->rest->nclasses);
-	*cell = partitions->rest->cells[class];
-	return true;
-}
-
-/* Set the next row and its cell; return false after the last. */
-bool
-partitions_next(Partitions *partitions, TupleTableSlot **slot, Cell **cell)
-{
-	*slot = partitions->slot;
-	while (partitions->at < partitions->nparts)
-	{
-		if (partitions->at >= 0 && next_of_part(partitions, cell))
-			return true;
-		if (++partitions->at < partitions->nparts)
-			open_part(partitions, partitions->at);
-	}
-	return next_waiting(partitions, slot, cell);
-}
-
-/* Drop all rows that wait. */
-static void
-end_waiting(Partitions *partitions)
-{
-	if (partitions->shuffle)
-		shuffle_end(partitions->shuffle);
-	partitions->shuffle = NULL;
-	MemoryContextReset(partitions->wait_context);
-}
-
-/* Start again with the first part. */
-void
-partitions_rewind(Partitions *partitions)
-{
-	end_waiting(partitions);
-	partitions->at = -1;
-}
-
-/* Drop the files and slots. */
-void
-partitions_end(Partitions *partitions)
-{
-	end_waiting(partitions);
-	ExecDropSingleTupleTableSlot(partitions->waiting);
-	for (int i = 0; i < partitions->nparts; i++)
-		tuplestore_end(partitions->parts[i]);
+	MemoryContextDelete(partitions->part_context);
 	ExecDropSingleTupleTableSlot(partitions->slot);
 }

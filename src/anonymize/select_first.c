@@ -10,7 +10,9 @@
  * turns into anonymize first by itself, with the same answer.
  *
  * Where a request asks for the groups of witnesses, the witnesses are selected, the
- * cells of all of them are found, and then the members of each cell are read.
+ * cells of all of them are found, and then the members of each cell are read.  If data
+ * owners may hide quasi-identifiers, all members are noted before the first is
+ * published: in its group, a row would show what its owner hides.
  */
 #include "base/kanon.h"
 
@@ -23,6 +25,7 @@
 #include "anonymize/anonymizer.h"
 #include "anonymize/anonymizer_private.h"
 #include "anonymize/lookup.h"
+#include "anonymize/notes.h"
 #include "anonymize/region.h"
 #include "anonymize/row_source.h"
 #include "aview/aview.h"
@@ -59,6 +62,7 @@ typedef struct SelectFirst
 	List *cells;	/* of groups still to be handed out */
 	Cell *cell;		/* of the group at hand; NULL: of all groups that have a witness, together */
 	bool witnessed; /* all witnesses have been found */
+	Notes *notes;	/* of all rows, in random order; NULL: there are none, or not yet */
 } SelectFirst;
 
 /* Start a source of selected rows. */
@@ -97,6 +101,15 @@ end_run(SelectFirst *selection)
 	selection->run = NULL;
 }
 
+/* Drop the notes, if there are any. */
+static void
+drop_notes(SelectFirst *selection)
+{
+	if (selection->notes)
+		notes_end(selection->notes);
+	selection->notes = NULL;
+}
+
 /* Forget which cells have a witness, and which groups are to be handed out. */
 static void
 forget_witnesses(SelectFirst *selection)
@@ -124,6 +137,7 @@ select_first_rewind(RowSource *source, ParamListInfo params)
 	bool planned;
 
 	end_run(selection);
+	drop_notes(selection);
 	forget_witnesses(selection);
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(anonymizer->aview,
@@ -498,6 +512,36 @@ next_member(SelectFirst *selection, TupleTableSlot **slot, Cell **cell)
 	}
 }
 
+/* Read the next member of a witness's group, or witness in no group, and set its cell; return false after the last. */
+static bool
+next_of_witnesses(SelectFirst *selection, TupleTableSlot **slot, Cell **cell)
+{
+	*cell = NULL;
+	return (!selection->witnessed && find_witness_groups(selection, slot)) || next_member(selection, slot, cell);
+}
+
+/* Note all rows that next_of_witnesses() reads. */
+static void
+note_witnesses(SelectFirst *selection)
+{
+	Anonymizer *anonymizer = selection->anonymizer;
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon witness", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
+	TupleTableSlot *slot;
+	Cell *cell;
+
+	anonymizer->hides_order = !anonymizer->aview->keeps_order;
+	selection->notes = notes_create(anonymizer, &anonymizer->published, source_desc(selection->run));
+	MemoryContextSwitchTo(work);
+	while (next_of_witnesses(selection, &slot, &cell))
+	{
+		notes_add(selection->notes, slot, cell ? histogram_find(anonymizer->classes, selection->codes) : -1);
+		MemoryContextReset(work);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
 /*
  * Publish the next row: a selected row or, with a witness test, a member of a witness's group
  * or a witness in no group.
@@ -510,12 +554,19 @@ select_first_next(RowSource *source, Datum *values, bool *nulls)
 	TupleTableSlot *slot;
 	Cell *cell = NULL;
 
-	if (selection->anonymizer->witness && (selection->witnessed || !find_witness_groups(selection, &slot)))
+	if (anonymizer->witness && anonymizer->recoder->masked)
 	{
-		if (!next_member(selection, &slot, &cell))
+		if (selection->notes == NULL)
+			note_witnesses(selection);
+		if (!notes_next(selection->notes, &slot, &cell))
 			return false;
 	}
-	else if (!selection->anonymizer->witness)
+	else if (anonymizer->witness)
+	{
+		if (!next_of_witnesses(selection, &slot, &cell))
+			return false;
+	}
+	else
 	{
 		if (!next_selected(selection, &slot))
 			return false;
@@ -533,6 +584,7 @@ select_first_end(RowSource *source)
 	SelectFirst *selection = (SelectFirst *) source;
 
 	end_run(selection);
+	drop_notes(selection);
 }
 
 /* Show the query for the selected rows. */

@@ -89,6 +89,7 @@ typedef struct AView
 	bool preselects_hidden;	  /* conditions on values that some rows hide may go to the source for every analyst */
 	PinnedSettings *settings; /* with which the source is planned and run */
 	bool keeps_order;		  /* rows come in the source's order, not shuffled */
+	bool is_sorted;			  /* ... which is that of an ORDER BY in it */
 	Algorithm algorithm;
 	int block_size;		  /* rows that are published together; 0: the whole input */
 	int ncolumns;		  /* columns of the view */

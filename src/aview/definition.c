@@ -256,11 +256,7 @@ scans_definition(Query *query, int32 id)
 	return false;
 }
 
-/*
- * Remove the ORDER BY of a source.  Where it names an identifier or a raw
- * quasi-identifier, the order of the published rows would identify people, and the
- * rows of a view have no order anyway.
- */
+/* Remove the ORDER BY of a source, whose rows are shuffled anyway, unless it says which rows there are. */
 static void
 forget_order(Query *source)
 {
@@ -333,8 +329,13 @@ read_source(AView *aview)
 	list_source_columns(aview, RelationGetDescr(rel));
 	relation_close(rel, NoLock);
 	profile_read(aview);
-	forget_order(aview->rows);
-	forget_order(projection_inside(aview->rows));
+	if (!aview->keeps_order || aview->profile || aview->materialized)
+	{
+		forget_order(aview->rows);
+		forget_order(projection_inside(aview->rows));
+	}
+	else
+		aview->is_sorted = projection_inside(aview->rows)->sortClause != NIL;
 }
 
 /* List the quasi-identifiers, and pin the hierarchies of all columns. */

@@ -253,6 +253,24 @@ settings_enter(PinnedSettings *settings)
 	return level;
 }
 
+/* The settings that are known to be in force, or NULL. */
+static PinnedSettings *declared = NULL;
+
+PinnedSettings *
+settings_declare(PinnedSettings *settings)
+{
+	PinnedSettings *before = declared;
+
+	declared = settings;
+	return before;
+}
+
+int
+settings_ensure(PinnedSettings *settings)
+{
+	return settings == declared ? 0 : settings_enter(settings);
+}
+
 /* Return true if some setting is named without a value. */
 bool
 settings_follow_session(const PinnedSettings *settings)

@@ -37,6 +37,14 @@ extern PinnedSettings *settings_read(ArrayType *stored);
  */
 extern int settings_enter(PinnedSettings *settings);
 
+/*
+ * Declare that settings are in force, or with NULL, that none are known to be; return what
+ * was declared before, to be declared again at the end and after an error.
+ */
+extern PinnedSettings *settings_declare(PinnedSettings *settings);
+/* The same as settings_enter(), but at no cost where the settings are declared to be in force: for single values. */
+extern int settings_ensure(PinnedSettings *settings);
+
 /* Return true if a setting follows the session of each reader. */
 extern bool settings_follow_session(const PinnedSettings *settings);
 

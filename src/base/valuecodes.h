@@ -17,8 +17,8 @@ typedef struct ValueCodes
 	bool typbyval;
 	FmgrInfo hash; /* fn_oid is unset if the type has no hash function */
 	FmgrInfo equal;
-	bool by_text;	 /* the type has no equality: values are equal if they print alike */
-	FmgrInfo output; /* set if by_text */
+	bool by_text;	  /* the type has no equality: values are equal if they print alike */
+	FmgrInfo output;  /* set if by_text */
 	Interner *values; /* all but NULL: the code of a value here is one less than in valuecodes_code() */
 } ValueCodes;
 

@@ -53,7 +53,8 @@ typedef enum Clause
 	CLAUSE_MATCH,
 	CLAUSE_ALGORITHM,
 	CLAUSE_BLOCK_SIZE,
-	CLAUSE_PRESELECT
+	CLAUSE_PRESELECT,
+	CLAUSE_KEEP_ORDER
 } Clause;
 
 /* The state of parsing one block of code. */

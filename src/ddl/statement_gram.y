@@ -38,13 +38,13 @@
 #define FORM_CREATE_AVIEW \
 	"The form is CREATE [MATERIALIZED] ANONYMIZATION_VIEW view ON query WITH clauses," \
 	" where a clause begins with ANONYMIZATION_ID, ANONYMIZATION_QUASI_ID, ANONYMIZATION_SENSITIVE_ATTR or" \
-	" ANONYMIZATION_OTHER," \
-	" with K, L, T, MATCH, ALGORITHM, BLOCK_SIZE or PRESELECT, or is column REFERENCES table (column)."
+	" ANONYMIZATION_OTHER, with K, L, T, MATCH, ALGORITHM, BLOCK_SIZE, PRESELECT or KEEP_ORDER," \
+	" or is column REFERENCES table (column)."
 #define FORM_CLAUSES \
 	"Clauses are ANONYMIZATION_ID columns, ANONYMIZATION_QUASI_ID columns, ANONYMIZATION_SENSITIVE_ATTR columns," \
 	" ANONYMIZATION_OTHER columns or *, column REFERENCES table (k_column [, level_column])," \
-	" K n, L n, T x, MATCH cover or witness, ALGORITHM name, BLOCK_SIZE n and PRESELECT published or hidden;" \
-	" columns are separated by commas, and a hierarchy follows its column as DGH_NAME hierarchy."
+	" K n, L n, T x, MATCH cover or witness, ALGORITHM name, BLOCK_SIZE n, PRESELECT published or hidden, and" \
+	" KEEP_ORDER; columns are separated by commas, and a hierarchy follows its column as DGH_NAME hierarchy."
 #define FORM_UNKNOWN \
 	"Statements are CREATE DGH, INSERT INTO DGH, DROP DGH, CREATE ANONYMIZATION_VIEW and DROP ANONYMIZATION_VIEW," \
 	" with semicolons between them."
@@ -102,7 +102,7 @@ static double read_number(StatementParser *parser, const char *text, int locatio
 /* Any other word that begins like them: a misspelling, reported at its position. */
 %token <text> ANONYMIZATION_UNKNOWN
 /* Allowed as names. */
-%token <text> ALGORITHM ANONYMIZATION_VIEW BLOCK_SIZE DGH DROP INSERT K L MATCH MATERIALIZED PRESELECT T
+%token <text> ALGORITHM ANONYMIZATION_VIEW BLOCK_SIZE DGH DROP INSERT K KEEP_ORDER L MATCH MATERIALIZED PRESELECT T
 
 %type <text> name qualified_name number
 %type <boolean> materialized
@@ -244,6 +244,11 @@ clause:
 			begin_clause(parser, CLAUSE_PRESELECT, @1);
 			parser->request->preselect = $2;
 		}
+	| KEEP_ORDER
+		{
+			begin_clause(parser, CLAUSE_KEEP_ORDER, @1);
+			parser->request->keep_order = true;
+		}
 	;
 
 profile:
@@ -297,6 +302,7 @@ name:
 	| DROP
 	| INSERT
 	| K
+	| KEEP_ORDER
 	| L
 	| MATCH
 	| MATERIALIZED
@@ -355,6 +361,7 @@ begin_clause(StatementParser *parser, Clause clause, int location)
 		[CLAUSE_ALGORITHM] = "ALGORITHM",
 		[CLAUSE_BLOCK_SIZE] = "BLOCK_SIZE",
 		[CLAUSE_PRESELECT] = "PRESELECT",
+		[CLAUSE_KEEP_ORDER] = "KEEP_ORDER",
 	};
 
 	if (parser->clauses & (1u << clause))

@@ -67,7 +67,7 @@ token_is(const char *token, const char *keyword)
 static bool
 is_clause_word(const char *token)
 {
-	static const char *const words[] = {"k", "l", "t", "match", "algorithm", "block_size"};
+	static const char *const words[] = {"k", "l", "t", "match", "algorithm", "block_size", "keep_order"};
 
 	for (int i = 0; i < (int) lengthof(words); i++)
 	{

@@ -443,6 +443,7 @@ typedef struct RowFeeds
 	bool has_rows;
 	bool has_choices;
 	bool prepared; /* their expressions can be evaluated */
+	bool computes; /* code of the view runs for each row */
 	Feed rows;
 	Feed owners;
 } RowFeeds;
@@ -484,18 +485,25 @@ note_statement(Keeper *keeper, void *arg)
 		note_changes(trigger, &feeds.rows, keeper->base);
 }
 
-/* Return the feeds of a row trigger: those of the statement's last row, unless the keeper is another one. */
+/* Return true if a feed evaluates expressions. */
+static bool
+feed_computes(const Feed *feed)
+{
+	bool computes = feed->where != NULL;
+
+	for (int i = 0; i < feed->keeper->aview->nkeyed; i++)
+		computes = computes || feed->columns[i] != NULL;
+	return computes;
+}
+
+/* Make the feeds of a row trigger, for this row and the next ones of the same statement. */
 static RowFeeds *
-row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
+make_row_feeds(FunctionCallInfo fcinfo, Keeper *keeper)
 {
 	Relation table = ((TriggerData *) fcinfo->context)->tg_relation;
-	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	RowFeeds *feeds = palloc(sizeof(RowFeeds));
 
-	if (feeds && feeds->keeper == keeper->number)
-		return feeds;
-	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	feeds = palloc(sizeof(RowFeeds));
 	*feeds = find_feeds(keeper, RelationGetRelid(table));
 	MemoryContextSwitchTo(old);
 	fcinfo->flinfo->fn_extra = feeds;
@@ -513,6 +521,7 @@ prepare_row_feeds(FunctionCallInfo fcinfo, RowFeeds *feeds)
 		prepare_feed(&feeds->rows, table, feeds->rows.keeper->base);
 	if (feeds->has_choices)
 		prepare_feed(&feeds->owners, table, feeds->owners.keeper->choices);
+	feeds->computes = feeds->has_rows && feed_computes(&feeds->rows);
 	feeds->prepared = true;
 	MemoryContextSwitchTo(old);
 }
@@ -548,16 +557,21 @@ feed_row_step(const Feeding *feeding)
 		note_versions(feeding->trigger, &feeds->rows);
 }
 
-/* Note the change of a row: work of keeper_use(). */
+/* Note the change of a row: work of keeper_use().  To become the owner costs more than the rest, where no code runs. */
 static void
 note_changed_row(Keeper *keeper, void *arg)
 {
 	FunctionCallInfo fcinfo = arg;
-	Feeding feeding = {.fcinfo = fcinfo,
-					   .trigger = (TriggerData *) fcinfo->context,
-					   .feeds = row_feeds(fcinfo, keeper)};
+	RowFeeds *feeds = fcinfo->flinfo->fn_extra;
+	Feeding feeding = {.fcinfo = fcinfo, .trigger = (TriggerData *) fcinfo->context};
 
-	feed_in_scope(keeper->aview, feed_row_step, &feeding);
+	if (feeds == NULL || feeds->keeper != keeper->number)
+		feeds = make_row_feeds(fcinfo, keeper);
+	feeding.feeds = feeds;
+	if (feeds->prepared && !feeds->computes)
+		feed_row_step(&feeding);
+	else
+		feed_in_scope(keeper->aview, feed_row_step, &feeding);
 }
 
 /* Warn that a view does not follow a table any more, and note that it has missed a change. */

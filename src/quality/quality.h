@@ -51,9 +51,9 @@ typedef struct ShownClass
 	int64 rows;
 	int64 people;		/* at least 1; rows without an identifier add none */
 	Diversity *diverse; /* per sensitive column: the published values of its people */
-	int64 raw_classes; /* raw classes with their first row in it */
-	int64 raw_alone;   /* of these, classes of a single person */
-	double k;		   /* the sum of k over its rows */
+	int64 raw_classes;	/* raw classes with their first row in it */
+	int64 raw_alone;	/* of these, classes of a single person */
+	double k;			/* the sum of k over its rows */
 } ShownClass;
 
 /* Rows with equal raw quasi-identifiers. */

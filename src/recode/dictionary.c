@@ -270,7 +270,7 @@ level_zero_value(Dictionary *dictionary, Datum value)
 Datum
 dictionary_value(Dictionary *dictionary, Datum value)
 {
-	int level = settings_enter(dictionary->settings);
+	int level = settings_ensure(dictionary->settings);
 	Datum raw = level_zero_value(dictionary, value);
 	Datum resolved = dictionary->dgh ? dgh_resolve(dictionary->dgh, raw) : raw;
 
@@ -286,7 +286,7 @@ Datum
 dictionary_read(Dictionary *dictionary, const char *text)
 {
 	int len = strlen(text);
-	int level = settings_enter(dictionary->settings);
+	int level = settings_ensure(dictionary->settings);
 	Numeric number;
 	int64 day;
 	Datum raw;

@@ -383,7 +383,7 @@ start_matching(Matching *matching, const ValuePerson *pairs, int count)
 		matching->first[i] = -1;
 }
 
-/* Match the value whose pairs start at a place with a person, moving others if need be; return false if none is left. */
+/* Match the value whose pairs start at a place with a person, moving others if needed; return false if none is left. */
 static bool
 match_value(Matching *matching, int first)
 {
@@ -425,7 +425,7 @@ count_matched(const ValuePerson *pairs, int count, int limit)
 
 /* Return the number of different values. */
 static int
-count_values(const ValuePerson *pairs, int count, int limit)
+count_pair_values(const ValuePerson *pairs, int count, int limit)
 {
 	int values = 0;
 
@@ -453,7 +453,7 @@ diversity_count(DiversityRule *rule, Diversity *diversity)
 	work = AllocSetContextCreate(CurrentMemoryContext, "kanon diversity", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(work);
 	pairs = pairs_that_count(rule, diversity, &count);
-	count = rule->people ? count_matched(pairs, count, limit) : count_values(pairs, count, limit);
+	count = rule->people ? count_matched(pairs, count, limit) : count_pair_values(pairs, count, limit);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return count;

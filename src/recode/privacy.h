@@ -37,9 +37,9 @@ typedef struct RecodeSensitive
 /* What the privacy predicate needs to know about rows that are to be published together. */
 typedef struct GroupCounts
 {
-	int k;					 /* the largest k that a row asks for */
-	int64 individuals;		 /* people; rows without an identifier add none */
-	struct Bag *sensitive;	 /* for t: the codes of rows, a bag for each of the recoder's sensitive columns */
+	int k;					   /* the largest k that a row asks for */
+	int64 individuals;		   /* people; rows without an identifier add none */
+	struct Bag *sensitive;	   /* for t: the codes of rows, a bag for each of the recoder's sensitive columns */
 	struct Diversity *diverse; /* for l: values of people, for each of the recoder's sensitive columns */
 } GroupCounts;
 

@@ -30,9 +30,9 @@ typedef struct Group
 	int64 rows;
 	GroupCounts counts; /* but for the number of individuals */
 	Bag *individuals;	/* NULL: each row is an individual of its own */
-	int first_class;  /* the head of a list that Climb.next_class links */
-	int last_class;	  /* its end */
-	bool changed;	  /* the group has grown since the predicate was last tested */
+	int first_class;	/* the head of a list that Climb.next_class links */
+	int last_class;		/* its end */
+	bool changed;		/* the group has grown since the predicate was last tested */
 } Group;
 
 /* The state of recode(); its memory is freed in the end, but for the histogram's. */

@@ -166,7 +166,9 @@ cost_reading(ViewPaths *paths, const Asking *asking, const Plan *reading, Cost e
 
 	cost_qual_eval(&qual, list_concat_copy(asking->conditions.post, asking->conditions.pre), paths->root);
 	path->rows = asking->rows;
-	path->startup_cost = once + Min(reading->startup_cost, cost) + qual.startup + cost_of_starting();
+	/* All rows are read before the first is handed out, unless they come in the source's order. */
+	path->startup_cost = once + (paths->aview->keeps_order ? Min(reading->startup_cost, cost) : cost) + qual.startup +
+						 cost_of_starting();
 	path->total_cost = once + cost + qual.startup + cost_of_starting() +
 					   (each + cost_of_publishing(paths->aview) + qual.per_tuple) * reading->plan_rows;
 }
@@ -391,9 +393,9 @@ add_stored(ViewPaths *paths, const Asking *asking)
 	Path *path = &make_path(paths, PLAN_STORED, asking)->path.path;
 
 	path->rows = asking->rows;
-	path->startup_cost = 0;
 	path->total_cost = (asking->selected ? asking->selected : paths->source)->total_cost *
 					   pow(PUBLISHED_SELECTIVITY, asked);
+	path->startup_cost = path->total_cost; /* all rows are read before the first is handed out */
 	add_path(paths->rel, path);
 }
 

@@ -19,6 +19,7 @@ void
 source_scope_enter(SourceScope *scope, const AView *aview, bool quiet)
 {
 	scope->settings = settings_enter(aview->settings);
+	scope->declared = settings_declare(aview->settings);
 	scope->outer = in_quiet;
 	scope->quiet = quiet || in_quiet;
 	scope->destination = whereToSendOutput;
@@ -32,8 +33,9 @@ source_scope_enter(SourceScope *scope, const AView *aview, bool quiet)
 
 /* Let messages go to the client again, and forget the blocks that were used. */
 static void
-end_quiet(const SourceScope *scope)
+end_scope(const SourceScope *scope)
 {
+	(void) settings_declare(scope->declared);
 	if (!scope->quiet)
 		return;
 	in_quiet = scope->outer;
@@ -45,7 +47,7 @@ end_quiet(const SourceScope *scope)
 void
 source_scope_leave(SourceScope *scope)
 {
-	end_quiet(scope);
+	end_scope(scope);
 	settings_leave(scope->settings);
 }
 
@@ -102,7 +104,7 @@ source_scope_error(SourceScope *scope, MemoryContext caller)
 {
 	ErrorData *error;
 
-	end_quiet(scope);
+	end_scope(scope);
 	if (!scope->quiet)
 		PG_RE_THROW();
 	error = take_error(caller);
@@ -114,7 +116,7 @@ source_scope_error(SourceScope *scope, MemoryContext caller)
 void
 source_scope_pass(SourceScope *scope, MemoryContext caller)
 {
-	end_quiet(scope);
+	end_scope(scope);
 	if (!scope->quiet)
 		PG_RE_THROW();
 	ReThrowError(take_error(caller));

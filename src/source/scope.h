@@ -6,21 +6,22 @@
  * readers who may not read the source: NOTICE, WARNING, INFO and LOG messages of the
  * source may quote rows that the view hides, so they go to the server's log only; and
  * the blocks and the WAL that the source uses are not added to the session's
- * counters, which EXPLAIN and pg_stat_statements show.  A scope in a quiet one is quiet,
- * whatever role its code runs as: the keepers of stored groups run as the view's owner
- * on behalf of any role that writes to a table.
+ * counters, which EXPLAIN and pg_stat_statements show.  A scope in a quiet one is quiet:
+ * the keepers of stored groups work in one for any role that writes to a table.
  */
 #ifndef KANON_SCOPE_H
 #define KANON_SCOPE_H
 
 #include "aview/aview.h"
+#include "base/settings.h"
 
 #include "executor/instrument.h"
 #include "tcop/dest.h"
 
 typedef struct SourceScope
 {
-	int settings; /* the level of settings_leave() */
+	int settings;			  /* the level of settings_leave() */
+	PinnedSettings *declared; /* to be declared again */
 	bool quiet;
 	bool outer;				 /* the scope around this one is quiet */
 	CommandDest destination; /* of messages, to go back to */

@@ -60,9 +60,12 @@ typedef bool (*SourceReceiver)(void *arg, TupleTableSlot *slot);
 
 /* Start a plan of source_plan() in the current memory context. */
 extern SourceRun *source_start(const AView *aview, PlannedStmt *plan, ParamListInfo params, Snapshot snapshot);
-/* Return true if rows come in another order than that in which a table stores them, which may tell of hidden values. */
-extern bool source_tells_order(const SourceRun *run);
-/* Hand such rows out in random order; to be called before the first row, where rows are published one by one. */
+/* Return true if the order of the rows must not be seen: unless the view keeps it, and it is the source's own. */
+extern bool source_hides_order(const SourceRun *run);
+/*
+ * Hand the rows of source_next() out in random order if their order must not be seen; to be
+ * called before the first row.
+ */
 extern void source_hide_order(SourceRun *run);
 /*
  * Hand all rows to a receiver; parallel workers may help.  It is called with the settings of the view, so that it

@@ -44,8 +44,8 @@ struct SourceRun
 	bool readable; /* true if the current user may read all tables of the plan */
 	Oid reader;	   /* the role to run it as; InvalidOid: the current user */
 	PumpReceiver receiver;
-	MemoryContext batch; /* holds the rows that were fetched ahead */
-	MinimalTuple rows[BATCH_ROWS];
+	MemoryContext batch;		   /* holds the rows that were fetched ahead, unless a shuffle does */
+	MinimalTuple rows[BATCH_ROWS]; /* that were fetched ahead */
 	int nrows;
 	int at; /* the next of them */
 	bool finished;
@@ -166,8 +166,8 @@ source_start(const AView *aview, PlannedStmt *plan, ParamListInfo params, Snapsh
 /*
  * Return true if a plan reads one table in the order in which it is stored.  Any other
  * plan (an index, partitions, a join in batches) may deliver rows in an order that
- * depends on hidden values; and which plan is chosen depends on settings that every
- * role may change.
+ * the view's owner did not mean, and that depends on hidden values; and which plan is
+ * chosen depends on settings that every role may change.
  */
 static bool
 is_in_stored_order(const Plan *plan)
@@ -188,19 +188,21 @@ is_in_stored_order(const Plan *plan)
 	}
 }
 
-/* Return true if the order of the rows may tell of hidden values. */
+/* Return true if the order of the rows must not be seen. */
 bool
-source_tells_order(const SourceRun *run)
+source_hides_order(const SourceRun *run)
 {
-	return !is_in_stored_order(run->desc->plannedstmt->planTree);
+	if (!run->aview->keeps_order)
+		return true;
+	return !run->aview->is_sorted && !is_in_stored_order(run->desc->plannedstmt->planTree);
 }
 
-/* Hand the rows out in random order if their order may tell of hidden values. */
+/* Hand the rows out in random order if their order must not be seen. */
 void
 source_hide_order(SourceRun *run)
 {
 	Assert(run->nrows == 0 && !run->finished);
-	run->unordered = source_tells_order(run);
+	run->unordered = source_hides_order(run);
 }
 
 /* Add a row to the shuffle: a SourceReceiver. */
@@ -217,27 +219,18 @@ shuffle_rows(SourceRun *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(run));
 
-	run->shuffle = shuffle_create(run->desc->tupDesc);
+	run->shuffle = shuffle_create(run->desc->tupDesc, false);
 	run->receiver.receive = shuffle_row;
 	run->receiver.arg = run->shuffle;
 	run_step(run, EXECUTOR_RUN_ONCE, 0);
 	MemoryContextSwitchTo(old);
 }
 
-/* Hand all rows to a function. */
+/* Hand all rows to a function, in their order. */
 void
 source_pump(SourceRun *run, SourceReceiver receiver, void *arg)
 {
-	TupleTableSlot *slot;
-
-	Assert(run->nrows == 0 && !run->finished);
-	if (run->unordered)
-	{
-		shuffle_rows(run);
-		while (shuffle_next(run->shuffle, &slot) && receiver(arg, slot))
-			;
-		return;
-	}
+	Assert(run->nrows == 0 && !run->finished && !run->unordered);
 	run->receiver.receive = receiver;
 	run->receiver.arg = arg;
 	run_step(run, EXECUTOR_RUN_ONCE, 0);
@@ -261,8 +254,6 @@ batch_row(void *arg, TupleTableSlot *slot)
 static void
 fetch_batch(SourceRun *run)
 {
-	TupleTableSlot *slot;
-
 	ExecClearTuple(run->slot);
 	MemoryContextReset(run->batch);
 	run->nrows = run->at = 0;
@@ -270,15 +261,13 @@ fetch_batch(SourceRun *run)
 		shuffle_rows(run);
 	if (run->unordered)
 	{
-		while (run->nrows < BATCH_ROWS && shuffle_next(run->shuffle, &slot))
-			batch_row(run, slot);
+		run->nrows = shuffle_fetch(run->shuffle, run->rows, BATCH_ROWS);
+		run->finished = run->nrows == 0;
+		return;
 	}
-	else
-	{
-		run->receiver.receive = batch_row;
-		run->receiver.arg = run;
-		run_step(run, EXECUTOR_RUN, BATCH_ROWS);
-	}
+	run->receiver.receive = batch_row;
+	run->receiver.arg = run;
+	run_step(run, EXECUTOR_RUN, BATCH_ROWS);
 	run->finished = run->nrows < BATCH_ROWS;
 }
 
@@ -321,9 +310,9 @@ source_desc(const SourceRun *run)
 void
 source_end(SourceRun *run)
 {
+	ExecDropSingleTupleTableSlot(run->slot);
 	if (run->shuffle)
 		shuffle_end(run->shuffle);
-	ExecDropSingleTupleTableSlot(run->slot);
 	run_step(run, EXECUTOR_END, 0);
 	FreeQueryDesc(run->desc);
 	MemoryContextDelete(run->batch);

@@ -20,6 +20,7 @@
 #include "release/common/equal_words.h"
 #include "release/common/input.h"
 #include "release/common/noise.h"
+#include "release/common/unsort.h"
 
 PG_FUNCTION_INFO_V1(kanon_anatomy);
 PG_FUNCTION_INFO_V1(kanon_n_dependency);
@@ -192,6 +193,7 @@ anatomy_return_groups(FunctionCallInfo fcinfo, const Anatomy *anatomy)
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
+	release_unsort(fcinfo);
 }
 
 /*

@@ -38,12 +38,12 @@
 typedef struct Reader
 {
 	ReleaseSource *source;
-	int capacity;	  /* rows that the arrays have room for */
-	Interner *ids;	  /* of both queries, in the order of arrival */
-	Interner **words; /* per column; NULL if its values are not words */
+	int capacity;		 /* rows that the arrays have room for */
+	Interner *ids;		 /* of both queries, in the order of arrival */
+	Interner **words;	 /* per column; NULL if its values are not words */
 	ValueCodes **values; /* per column; NULL unless it is a COLUMN_VALUE */
-	char *arena;	  /* space for texts, in the source's context */
-	Size arena_left;  /* bytes */
+	char *arena;		 /* space for texts, in the source's context */
+	Size arena_left;	 /* bytes */
 
 	/* The present query. */
 	bool further;	   /* it is the second one */

@@ -14,6 +14,7 @@
 #include "cluster/rule.h"
 #include "cluster/topdown.h"
 #include "release/common/arguments.h"
+#include "release/common/unsort.h"
 
 PG_FUNCTION_INFO_V1(kanon_mondrian);
 PG_FUNCTION_INFO_V1(kanon_topdown);
@@ -63,6 +64,7 @@ static void
 partitioning_finish(FunctionCallInfo fcinfo, const Partitioning *partitioning)
 {
 	grouping_return(fcinfo, partitioning->grouping, partitioning->groups);
+	release_unsort(fcinfo);
 	progress_end();
 }
 

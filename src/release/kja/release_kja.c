@@ -20,6 +20,7 @@
 #include "cluster/points.h"
 #include "release/common/arguments.h"
 #include "release/common/input.h"
+#include "release/common/unsort.h"
 
 PG_FUNCTION_INFO_V1(kanon_kja);
 
@@ -132,6 +133,7 @@ kanon_kja(PG_FUNCTION_ARGS)
 	plan.report = progress_done;
 	progress_phase(PHASE_GROUPING, grouping->points->nrows);
 	kja_return_groups(fcinfo, grouping, kja_groups(&plan));
+	release_unsort(fcinfo);
 	progress_end();
 	return (Datum) 0;
 }

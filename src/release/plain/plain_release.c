@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "release/common/arguments.h"
 #include "release/common/grouping.h"
+#include "release/common/unsort.h"
 #include "release/plain/outlier.h"
 #include "release/plain/outlier_count.h"
 #include "release/plain/plain_groups.h"
@@ -285,6 +286,7 @@ kanon_plain_k(PG_FUNCTION_ARGS)
 							 "expansion %.1f ms, residue %.1f ms",
 							 method_names[method], ngroups, clock.ms[STEP_GLOBAL], clock.ms[STEP_LOCAL],
 							 clock.ms[STEP_EXPAND], clock.ms[STEP_RESIDUE])));
+	release_unsort(fcinfo);
 	progress_end();
 	return (Datum) 0;
 }

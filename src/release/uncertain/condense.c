@@ -20,6 +20,7 @@
 #include "release/common/arguments.h"
 #include "release/common/kdtree.h"
 #include "release/common/noise.h"
+#include "release/common/unsort.h"
 #include "release/uncertain/uncertain.h"
 
 PG_FUNCTION_INFO_V1(kanon_condense);
@@ -366,6 +367,7 @@ kanon_condense(PG_FUNCTION_ARGS)
 		pfree(DatumGetPointer(values[0]));
 		pfree(DatumGetPointer(values[1]));
 	}
+	release_unsort(fcinfo);
 	progress_end();
 	return (Datum) 0;
 }

@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "release/common/arguments.h"
 #include "release/common/noise.h"
+#include "release/common/unsort.h"
 #include "release/uncertain/uncertain_model.h"
 
 PG_FUNCTION_INFO_V1(kanon_uncertain);
@@ -142,6 +143,7 @@ kanon_uncertain(PG_FUNCTION_ARGS)
 		}
 		put_rows((ReturnSetInfo *) fcinfo->resultinfo, individuals, model, spreads, &noise);
 	}
+	release_unsort(fcinfo);
 	progress_end();
 	return (Datum) 0;
 }
