@@ -56,12 +56,12 @@ struct AnonymizeFirst
 	Cell *current_cell;		 /* of that row, or NULL */
 
 	/* The second reading. */
-	List *conditions;		/* that select its rows; NIL: none */
-	ParamListInfo params;	/* of the conditions */
-	SourcePlan *selected;	/* NULL: not prepared yet */
-	SourceRun *run;			/* also that of blocks; NULL: none */
-	Shuffle *kept;			/* READ_AND_KEEP */
-	TupleTableSlot *slot;	/* for the first row of a block */
+	List *conditions;	  /* that select its rows; NIL: none */
+	ParamListInfo params; /* of the conditions */
+	SourcePlan *selected; /* NULL: not prepared yet */
+	SourceRun *run;		  /* also that of blocks; NULL: none */
+	Shuffle *kept;		  /* READ_AND_KEEP */
+	TupleTableSlot *slot; /* for the first row of a block */
 
 	/* READ_CELLS: cells in the order in which their first rows were read, or in random order. */
 	Cell **cells;
@@ -208,7 +208,7 @@ id_columns(const Anonymizer *anonymizer)
 	return columns;
 }
 
-/* Divide the source, or the rows that were kept of it, into parts that fit into memory, recode them, and note all rows. */
+/* Divide the source, or its kept rows, into parts that fit into memory, recode them, and note all rows. */
 static void
 divide_source(AnonymizeFirst *rows, int64 rows_counted)
 {

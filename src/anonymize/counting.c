@@ -150,15 +150,15 @@ typedef struct Counting
 {
 	Anonymizer *anonymizer;
 	const RowLayout *layout;
-	Histogram *histogram;  /* NULL: not wanted, or grown too large */
-	bool bounded;		   /* the histogram may take half of the hash memory */
-	bool overflow;		   /* it has taken more */
-	int64 overflow_rows;   /* rows read until then */
-	Shuffle **keep;		   /* takes all rows, and is created before the first; NULL: none does */
-	TupleDesc desc;		   /* of the rows; in the anonymizer's context */
-	Query *groups;		   /* of equal rows, with their number after the columns of layout; NULL: single rows */
-	MemoryContext work;	   /* reset every now and then */
-	int64 received;		   /* rows, or groups of them */
+	Histogram *histogram; /* NULL: not wanted, or grown too large */
+	bool bounded;		  /* the histogram may take half of the hash memory */
+	bool overflow;		  /* it has taken more */
+	int64 overflow_rows;  /* rows read until then */
+	Shuffle **keep;		  /* takes all rows, and is created before the first; NULL: none does */
+	TupleDesc desc;		  /* of the rows; in the anonymizer's context */
+	Query *groups;		  /* of equal rows, with their number after the columns of layout; NULL: single rows */
+	MemoryContext work;	  /* reset every now and then */
+	int64 received;		  /* rows, or groups of them */
 	int64 rows;
 } Counting;
 
