@@ -26,8 +26,11 @@
 #include "quality/quality.h"
 #include "recode/dictionary.h"
 
-/* No more groups and values of a column are noted than this: what is known by then is enough for a remark. */
-#define MOST_NOTED 1000000
+/*
+ * Of so many rows all is counted; of further ones only whether they are suppressed, so that
+ * a view over many rows costs little more than a read of it, and memory has a bound.
+ */
+#define MOST_COUNTED 250000
 
 /* Shares of fewer rows than this say little. */
 #define FEW_ROWS 20
@@ -53,15 +56,16 @@ typedef struct OtherColumn
 	int column;
 	ValueCodes *values;
 	Interner *beside; /* of Besides */
-	int64 rows;		  /* that were noted: all, or the first ones */
-	int64 grouped;	  /* of these, in a group */
+	int64 rows;
+	int64 grouped; /* of these, in a group */
 } OtherColumn;
 
 /* What is learnt from reading a view once. */
 typedef struct Measured
 {
 	AView *aview;
-	Tally *tally;
+	int64 rows;
+	Tally *tally; /* of the first rows */
 	int nothers;
 	OtherColumn *others;
 	int64 *without; /* per column: rows in which an identifier is NULL */
@@ -89,8 +93,6 @@ note_other(OtherColumn *other, const Pair *pair, int group)
 	bool found;
 	Beside *beside;
 
-	if (other->beside->count >= MOST_NOTED)
-		return;
 	key.value = valuecodes_code(other->values, pair->values[other->column], pair->nulls[other->column]);
 	beside = interner_record(other->beside, interner_code(other->beside, &key, &found));
 	beside->rows++;
@@ -104,11 +106,16 @@ measure_row(void *arg, const Pair *pair)
 {
 	Measured *measured = arg;
 	const AView *aview = measured->aview;
-	MemoryContext old = MemoryContextSwitchTo(measured->tally->raw_index->context);
-	int group = tally_add(measured->tally, pair);
+	MemoryContext old;
+	int group;
 
+	measured->rows++;
 	measured->suppressed += pair->fate == FATE_SUPPRESSED;
 	measured->largest_k = Max(measured->largest_k, pair->k);
+	if (measured->tally->nrows >= MOST_COUNTED)
+		return;
+	old = MemoryContextSwitchTo(measured->tally->raw_index->context);
+	group = tally_add(measured->tally, pair);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		if (aview->columns[i].role == ROLE_ID)
@@ -155,6 +162,13 @@ measure(Measured *measured, AView *aview, RemarkScope scope)
 	pairs_read(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), measure_row, measured);
 }
 
+/* Return true if all rows were counted, and not only the first ones. */
+static bool
+counted_all(const Measured *measured)
+{
+	return measured->rows == measured->tally->nrows;
+}
+
 /* Return the number of people in the rows of a view. */
 static int64
 count_people(const Tally *tally)
@@ -199,6 +213,9 @@ warn_of_diversity(const Measured *measured)
 	const AView *aview = measured->aview;
 	bool any = false;
 
+	/* There may be more values in later rows, but not if none of them can be shown. */
+	if (!counted_all(measured) && measured->suppressed < measured->rows)
+		return false;
 	for (int i = 0; i < aview->ncolumns && aview->l > 0; i++)
 	{
 		if (aview->columns[i].role != ROLE_SENSITIVE || count_values(measured->tally, i) >= aview->l)
@@ -233,7 +250,7 @@ cause_in_people(const Measured *measured, const char **hint)
 		*hint = "Store choices, or create the view with a k for data owners without a choice.";
 		return pstrdup("The view has no k for rows whose data owner has chosen none.");
 	}
-	if (measured->largest_k <= count_people(measured->tally))
+	if (measured->largest_k <= count_people(measured->tally) || !counted_all(measured))
 		return NULL;
 	*hint = measured->largest_k == aview->k ? "Lower k." : "No view can satisfy it: ask the data owner.";
 	return psprintf("%s is %d, but the number of people in the source is " INT64_FORMAT ".",
@@ -292,7 +309,9 @@ find_cause(Measured *measured, const char **hint)
 	if (cause)
 		return cause;
 	*hint =
-		"Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
+		aview_limits_levels(aview)
+			? "Let columns be generalized up to higher levels, publish fewer quasi-identifiers, or lower k."
+			: "Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
 	return psprintf("There is no group for them that satisfies %s%s%s.",
 					aview->profile && aview->profile->k >= 0 ? "the data owners' k" : "k", aview->l > 0 ? ", l" : "",
 					aview->t > 0 ? ", t" : "");
@@ -321,7 +340,7 @@ knows_suppressed(const AView *aview)
 static void
 warn_of_suppression(Measured *measured)
 {
-	int64 rows = measured->tally->nrows;
+	int64 rows = measured->rows;
 	const char *name = get_rel_name(measured->aview->view);
 	const char *fate = measured->aview->materialized ? "wait for a group" : "are suppressed";
 	const char *hint = NULL;
@@ -375,7 +394,7 @@ warn_of_stars(Measured *measured)
 			"Give its hierarchy more levels, lower k, or leave the column out so that others become more precise.";
 		char *cause;
 
-		if (starred <= NEARLY_ALL * rows || measured->suppressed == rows)
+		if (starred <= NEARLY_ALL * rows || measured->suppressed == measured->rows)
 			continue;
 		cause = cause_in_values(measured, column, &hint);
 		if (cause)
@@ -455,7 +474,8 @@ remark_others(const Measured *measured)
 							 columns.len > 0 ? ", " : "", measured->aview->columns[other->column].name, alone,
 							 other->grouped);
 	}
-	if (columns.len > 0)
+	/* Of some rows of a group it is not known whether others are like them. */
+	if (columns.len > 0 && counted_all(measured))
 		ereport(NOTICE,
 				(errmsg("columns of anonymization view \"%s\" tell rows from the others of their group: %s",
 						get_rel_name(measured->aview->view), columns.data),
