@@ -488,7 +488,7 @@ BEGIN
         v.stable := v.stable AND EXISTS (SELECT FROM pg_index WHERE indrelid = 's.choices'::regclass);
         v.k := CASE WHEN NOT v.profile ? 'k' OR oracle.chance(70) THEN v.k END;
     END IF;
-    IF v.algorithm = 'datafly' AND coalesce(v.k, 2) >= 2 AND md5(v.source || v.k) < '6' THEN
+    IF v.algorithm = 'datafly' AND coalesce(v.k, 2) >= 2 AND md5(src.source || v.k) < '6' THEN
         v.levels := oracle.make_levels(view_name);
     END IF;
     PERFORM oracle.count('sources', src.form);
