@@ -32,7 +32,8 @@ BEGIN
 				(max(ARRAY[at::text, zip::text]) FILTER (WHERE zip IS NOT NULL) OVER (ORDER BY at))[2] AS guess
 			FROM (SELECT to_char(row_number() OVER (), 'FM00000') AS at, token, zip FROM %I WHERE %s) AS numbered) AS g
 		JOIN person AS p USING (token) WHERE g.zip IS NULL$q$, name, condition) INTO hidden, guessed;
-	RETURN CASE WHEN hidden < 130 THEN 'little is hidden' WHEN guessed >= hidden * 0.6 THEN 'guessed' ELSE 'by chance' END;
+	RETURN CASE WHEN hidden < 130 THEN 'little is hidden' WHEN guessed >= hidden * 0.6 THEN 'guessed'
+		ELSE 'by chance' END;
 END
 $$;
 SELECT view, guessed(view) FROM unnest('{cover,witness,blocks,stored}'::text[]) AS view;

@@ -150,21 +150,21 @@ typedef struct Counting
 {
 	Anonymizer *anonymizer;
 	const RowLayout *layout;
-	Histogram *histogram;  /* NULL: not wanted, or grown too large */
-	bool bounded;		   /* the histogram may take half of the hash memory */
-	bool overflow;		   /* it has taken more */
-	int64 overflow_rows;   /* rows read until then */
-	Shuffle **keep;		   /* takes all rows, and is created before the first; NULL: none does */
-	TupleDesc desc;		   /* of the rows; in the anonymizer's context */
-	Query *groups;		   /* of equal rows, with their number after the columns of layout; NULL: single rows */
-	MemoryContext work;	   /* reset every now and then */
-	int64 received;		   /* rows, or groups of them */
+	Histogram *histogram; /* NULL: not wanted, or grown too large */
+	bool bounded;		  /* the histogram may take half of the hash memory */
+	bool overflow;		  /* it has taken more */
+	int64 overflow_rows;  /* rows read until then */
+	Shuffle **keep;		  /* takes all rows, and is created before the first; NULL: none does */
+	TupleDesc desc;		  /* of the rows; in the anonymizer's context */
+	Query *groups;		  /* of equal rows, with their number after the columns of layout; NULL: single rows */
+	MemoryContext work;	  /* reset every now and then */
+	int64 received;		  /* rows, or groups of them */
 	int64 rows;
 } Counting;
 
-/* End the notes, if there are any. */
-static void
-drop_notes(Anonymizer *anonymizer)
+/* Drop the notes, if there are any. */
+void
+anonymizer_drop_notes(Anonymizer *anonymizer)
 {
 	if (anonymizer->notes)
 		notes_end(anonymizer->notes);
@@ -188,7 +188,7 @@ check_memory(Counting *counting)
 	counting->overflow = true;
 	counting->overflow_rows = counting->rows;
 	counting->histogram = NULL;
-	drop_notes(counting->anonymizer);
+	anonymizer_drop_notes(counting->anonymizer);
 	aview_refuse(counting->anonymizer->aview, "recoding in memory", "classes have outgrown half of the hash memory");
 	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
 }
@@ -244,8 +244,8 @@ start_notes(Counting *counting)
 	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
-	drop_notes(anonymizer);
-	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc);
+	anonymizer_drop_notes(anonymizer);
+	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc, anonymizer->aview->profile != NULL);
 	MemoryContextSwitchTo(old);
 }
 

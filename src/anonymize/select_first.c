@@ -103,7 +103,7 @@ end_run(SelectFirst *selection)
 
 /* Drop the notes, if there are any. */
 static void
-drop_notes(SelectFirst *selection)
+drop_witnesses(SelectFirst *selection)
 {
 	if (selection->notes)
 		notes_end(selection->notes);
@@ -137,7 +137,7 @@ select_first_rewind(RowSource *source, ParamListInfo params)
 	bool planned;
 
 	end_run(selection);
-	drop_notes(selection);
+	drop_witnesses(selection);
 	forget_witnesses(selection);
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(anonymizer->aview,
@@ -550,7 +550,7 @@ note_witnesses(SelectFirst *selection)
 	Cell *cell;
 
 	anonymizer->hides_order = !anonymizer->aview->keeps_order;
-	selection->notes = notes_create(anonymizer, &anonymizer->published, source_desc(selection->run));
+	selection->notes = notes_create(anonymizer, &anonymizer->published, source_desc(selection->run), true);
 	MemoryContextSwitchTo(work);
 	while (next_of_witnesses(selection, &slot, &cell))
 	{
@@ -603,7 +603,7 @@ select_first_end(RowSource *source)
 	SelectFirst *selection = (SelectFirst *) source;
 
 	end_run(selection);
-	drop_notes(selection);
+	drop_witnesses(selection);
 }
 
 /* Show the query for the selected rows. */

@@ -74,11 +74,11 @@ typedef struct Bucket
 
 struct Shuffle
 {
-	MemoryContext context; /* owns the shuffle itself, its files and slot */
-	MemoryContext memory;  /* owns the chunks */
-	ResourceOwner owner;   /* of the files */
-	TupleDesc desc;		   /* a copy */
-	TupleTableSlot *slot;  /* holds the row last returned */
+	MemoryContext context;	/* owns the shuffle itself, its files and slot */
+	MemoryContext memory;	/* owns the chunks */
+	ResourceOwner owner;	/* of the files */
+	TupleDesc desc;			/* a copy */
+	TupleTableSlot *slot;	/* holds the row last returned */
 	Tuplestorestate *store; /* the rows in order; NULL: they are in buckets */
 	Bucket *buckets;
 	int nbuckets;	/* 1 or NBUCKETS */
@@ -342,7 +342,7 @@ read_bytes(BufFile *file, void *to, Size size)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
 }
 
-/* Read the rows of a bucket from its file into a shuffle of their own, which divides them again if they are too many. */
+/* Read the rows of a bucket from its file into a shuffle of their own, which divides them again if they are many. */
 static void
 read_bucket(Shuffle *shuffle, Bucket *bucket)
 {
