@@ -1,5 +1,6 @@
 -- What is asked of the source depends on published values only, unless the reader may read the source or the view says
 -- otherwise.
+SET kanon.measure_views = off;
 \set ECHO queries
 SET client_min_messages = warning;
 SET search_path = public;

@@ -1,5 +1,6 @@
 -- The source of a view runs in the world of its owner: what a reader or a writer sets in the session changes neither
 -- values nor groups, what may change within a statement is read once, and row security counts for stored rows at once.
+SET kanon.measure_views = off;
 \set ECHO queries
 SET client_min_messages = warning;
 SET search_path = public;

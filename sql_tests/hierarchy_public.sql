@@ -22,7 +22,8 @@ SELECT kanon.export_dgh('ills');
 RESET ROLE;
 
 -- 2. Without them, no answer but through views; they compare as before.
-REVOKE EXECUTE ON FUNCTION kanon.generalize, kanon.generalized(text, text), kanon.dgh_path, kanon.dgh_distance FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION kanon.generalize, kanon.generalized(text, text), kanon.dgh_path, kanon.dgh_distance
+    FROM PUBLIC;
 SET ROLE :"analyst";
 SELECT kanon.generalize('ills', 'flu', 1);
 SELECT kanon.generalized('flu', 'ills');

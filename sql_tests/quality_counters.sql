@@ -43,14 +43,18 @@ SELECT pg_stat_get_live_tuples('person'::regclass);
 -- What is left to the public tells who is there, and what one's own session does.
 SELECT count(*) > 0 AS sessions FROM pg_stat_activity;
 SELECT p.proname FROM pg_proc p
-WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_' AND has_function_privilege(p.oid, 'EXECUTE')
-    AND p.proname !~ '^pg_stat_get_backend_(activity|client_addr|client_port|dbid|idset|pid|start|subxact|userid|wait_event)'
+WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_'
+    AND has_function_privilege(p.oid, 'EXECUTE')
+    AND p.proname !~ '^pg_stat_get_backend_'
+        '(activity|client_addr|client_port|dbid|idset|pid|start|subxact|userid|wait_event)'
 ORDER BY 1;
 -- No function that returns numbers of rows or pages is left.
 SELECT p.oid::regprocedure FROM pg_proc p
-WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_' AND has_function_privilege(p.oid, 'EXECUTE')
+WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_stat_get_'
+    AND has_function_privilege(p.oid, 'EXECUTE')
     AND (p.prorettype IN ('bigint'::regtype, 'double precision'::regtype)
-        OR array_to_string(p.proargnames, ' ') ~ '(reads|writes|hits|evictions|extends|reuses|records|fpi|bytes|blks|tup)');
+        OR array_to_string(p.proargnames, ' ')
+            ~ '(reads|writes|hits|evictions|extends|reuses|records|fpi|bytes|blks|tup)');
 SET ROLE :"monitor";
 SELECT seq_scan >= 0 AS counted FROM pg_stat_xact_all_tables WHERE relname = 'person';
 SELECT count(*) > 0 AS locks FROM pg_locks;

@@ -21,8 +21,8 @@ BEGIN
 		FROM (SELECT at, rank, grp, lag(rank) OVER (ORDER BY at) AS before,
 				lag(grp) OVER (ORDER BY at) AS neighbour
 			FROM (SELECT at, grp, row_number() OVER (ORDER BY id) AS rank
-				FROM (SELECT row_number() OVER () AS at, * FROM %s) AS numbered) AS ranked) AS neighbours$q$,
-		release) INTO result;
+				FROM (SELECT row_number() OVER () AS at, * FROM %s) AS numbered) AS ranked)
+				AS neighbours$q$, release) INTO result;
 	RETURN result;
 END
 $$;

@@ -273,7 +273,8 @@ BEGIN
         IF c.name = 'p' THEN
             c.pool := ARRAY(SELECT CASE WHEN ids IN ('key', 'unique') THEN i::text
                                         WHEN ids = 'day' THEN (date '2020-01-01' + i % people)::text
-                                        WHEN ids = 'nocase' OR ids = 'citext' THEN CASE WHEN i % 3 = 0 THEN 'P' ELSE 'p' END
+                                        WHEN ids = 'nocase' OR ids = 'citext'
+                                            THEN CASE WHEN i % 3 = 0 THEN 'P' ELSE 'p' END
                                             || i % people
                                         WHEN ids = 'numeric' AND i % 3 = 0 THEN i % people || '.0'
                                         ELSE (i % people)::text END FROM generate_series(1, rows) i);

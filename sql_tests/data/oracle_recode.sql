@@ -103,7 +103,8 @@ $$;
 CREATE FUNCTION oracle.people(k int, rows bigint, numbers bigint, people bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     IF oracle.counting() AND rows >= k THEN
-        PERFORM oracle.count('k', CASE WHEN people >= k THEN 'kept' WHEN numbers >= k THEN 'refused: a missing identifier'
+        PERFORM oracle.count('k', CASE WHEN people >= k THEN 'kept'
+            WHEN numbers >= k THEN 'refused: a missing identifier'
             ELSE 'refused: several rows of one person' END);
     END IF;
     RETURN people;

@@ -160,7 +160,8 @@ sub use_extension
 	return;
 }
 
-# The blocks that pg_stat_statements counts for an analyst's condition on a value. The view may preselect by hidden values.
+# The blocks that pg_stat_statements counts for an analyst's condition on a value. The view may preselect by hidden
+# values.
 sub count_blocks
 {
 	my ($value) = @_;
@@ -184,12 +185,14 @@ sub compare_blocks
 	$node->safe_psql('postgres', <<~'END');
 		CREATE EXTENSION pg_stat_statements;
 		TRUNCATE person;
-		INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10 FROM generate_series(1, 1234) i;
+		INSERT INTO person SELECT 'p' || i, 20 + i % 37, lpad((i % 61)::text, 3, '0'), 'd' || i % 7, i % 10
+			FROM generate_series(1, 1234) i;
 		INSERT INTO person SELECT 'lonely' || i, 1000 + i * 100, 'X', 'plague', 1 FROM generate_series(1, 3) i;
 		CREATE INDEX person_disease ON person (disease);
 		ANALYZE person;
 		SELECT kanon.create_anonymization_view('hasty', 'SELECT * FROM person', id => '{name}',
-			quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4, preselect => 'hidden');
+			quasi_ids => '{"age": "ages", "zip": null}', sensitive => '{"disease": null}', k => 4,
+				preselect => 'hidden');
 		GRANT SELECT ON hasty TO kanon_analyst;
 		END
 	my ($met, $none) = map { count_blocks($_) } qw(plague cholera);

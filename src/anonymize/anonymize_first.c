@@ -204,7 +204,7 @@ id_columns(const Anonymizer *anonymizer)
 	return columns;
 }
 
-/* Divide the source, or the rows that were kept of it, into parts that fit into memory, recode them, and note them. */
+/* Divide the source, or its kept rows, into parts that fit into memory, recode them, and note all rows. */
 static void
 divide_source(AnonymizeFirst *rows, int64 rows_counted)
 {

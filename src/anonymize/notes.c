@@ -145,7 +145,7 @@ notes_add(Notes *notes, TupleTableSlot *slot, int class)
 	add_note(notes, slot, class, class == IN_NO_GROUP);
 }
 
-/* Note the row just read, of a cell or, with NULL, in no group.  Suppressed rows are of a step behind the last one. */
+/* Note the row just read, of a cell or, with NULL, in no group.  Suppressed rows come after the last step. */
 void
 notes_add_cell(Notes *notes, TupleTableSlot *slot, const Cell *cell)
 {

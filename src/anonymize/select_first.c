@@ -103,7 +103,7 @@ end_run(SelectFirst *selection)
 
 /* Drop the notes, if there are any. */
 static void
-drop_witnesses(SelectFirst *selection)
+drop_selected_notes(SelectFirst *selection)
 {
 	if (selection->notes)
 		notes_end(selection->notes);
@@ -137,7 +137,7 @@ select_first_rewind(RowSource *source, ParamListInfo params)
 	bool planned;
 
 	end_run(selection);
-	drop_witnesses(selection);
+	drop_selected_notes(selection);
 	forget_witnesses(selection);
 	if (selection->selected == NULL)
 		selection->selected = source_prepare(anonymizer->aview,
@@ -603,7 +603,7 @@ select_first_end(RowSource *source)
 	SelectFirst *selection = (SelectFirst *) source;
 
 	end_run(selection);
-	drop_witnesses(selection);
+	drop_selected_notes(selection);
 }
 
 /* Show the query for the selected rows. */

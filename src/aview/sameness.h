@@ -12,7 +12,7 @@
 #include "base/valuecodes.h"
 #include "recode/ldiversity.h"
 
-/* Return true if values of a column may cover each other: they are generalized, by the view or in the source already. */
+/* Return true if values of a column may cover each other: the view generalizes them, or its source has done so. */
 extern bool values_may_cover(const AViewColumn *column);
 /* Return codes for raw values of a column, where its dictionary's codes do not tell which are equal; else NULL. */
 extern ValueCodes *sameness_create(const AViewColumn *column);

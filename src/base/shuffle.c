@@ -342,7 +342,7 @@ read_bytes(BufFile *file, void *to, Size size)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from a temporary file")));
 }
 
-/* Read the rows of a bucket from its file into a shuffle of their own, which divides them again if they are many. */
+/* Read the rows of a bucket from its file into a shuffle of their own, which divides them again if necessary. */
 static void
 read_bucket(Shuffle *shuffle, Bucket *bucket)
 {

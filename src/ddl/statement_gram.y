@@ -43,9 +43,8 @@
 #define FORM_CLAUSES \
 	"Clauses are ANONYMIZATION_ID columns, ANONYMIZATION_QUASI_ID columns, ANONYMIZATION_SENSITIVE_ATTR columns," \
 	" ANONYMIZATION_OTHER columns or *, column REFERENCES table (k_column [, level_column])," \
-	" K n, L n, T x, MATCH cover or witness, ALGORITHM name, BLOCK_SIZE n," \
-	" PRESELECT published or hidden, and KEEP_ORDER;" \
-	" columns are separated by commas, and a hierarchy follows its column as DGH_NAME hierarchy."
+	" K n, L n, T x, MATCH cover or witness, ALGORITHM name, BLOCK_SIZE n, PRESELECT published or hidden, and" \
+	" KEEP_ORDER; columns are separated by commas, and a hierarchy follows its column as DGH_NAME hierarchy."
 #define FORM_UNKNOWN \
 	"Statements are CREATE DGH, INSERT INTO DGH, DROP DGH, CREATE ANONYMIZATION_VIEW and DROP ANONYMIZATION_VIEW," \
 	" with semicolons between them."

@@ -309,9 +309,11 @@ measure_class(const Parts *parts, const Part *class, int64 count, ClassCounts *c
 static void
 count_parts(const ClassedRelation *relation, const char *sensitive, Oid type, ClassCounts *classes)
 {
-	Parts parts = {.ncolumns = list_length(relation->columns) + 1,
-				   .ordered = typekind_is_number(typekind(type)),
-				   .covering = getBaseType(type) == kanon_generalized_type()};
+	Parts parts = {
+		.ncolumns = list_length(relation->columns) + 1,
+		.ordered = typekind_is_number(typekind(type)),
+		.covering = getBaseType(type) == kanon_generalized_type(),
+	};
 
 	read_parts(&parts, psprintf(PARTS_QUERY, relation->list, sensitive, relation->name, relation->suppressed));
 	arrange_parts(&parts);

@@ -152,8 +152,9 @@ tally_value(Tally *tally, int column, int32 code)
 
 /*
  * Return the number of the person that a row is about, or -1 if an identifier is missing: the
- * row may be about anybody.  It is the row's own number if each row is a person.  In that case numbers repeat after 2^31 rows, and two rows of one class are
- * taken for one person only if they are exactly so many rows apart.
+ * row may be about anybody.  It is the row's own number if each row is a person.  In that
+ * case numbers repeat after 2^31 rows, and two rows of one class are taken for one person only
+ * if they are exactly so many rows apart.
  */
 static int32
 find_person(Tally *tally, const Pair *pair)

@@ -383,7 +383,10 @@ start_matching(Matching *matching, const ValuePerson *pairs, int count)
 		matching->first[i] = -1;
 }
 
-/* Match the value whose pairs start at a place with a person, moving others if need be; return false if none is left. */
+/*
+ * Match the value whose pairs start at a place with a person, moving others if need be; return
+ * false if no person is left.
+ */
 static bool
 match_value(Matching *matching, int first)
 {
