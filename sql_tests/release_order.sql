@@ -18,7 +18,8 @@ BEGIN
 			WHEN abs(corr(at, rank)) > 0.23 THEN 'roughly the stored order'
 			WHEN count(*) FILTER (WHERE grp = neighbour) >= 200 THEN 'groups'
 			ELSE 'nothing' END
-		FROM (SELECT at, rank, grp, lag(rank) OVER (ORDER BY at) AS before, lag(grp) OVER (ORDER BY at) AS neighbour
+		FROM (SELECT at, rank, grp, lag(rank) OVER (ORDER BY at) AS before,
+				lag(grp) OVER (ORDER BY at) AS neighbour
 			FROM (SELECT at, grp, row_number() OVER (ORDER BY id) AS rank
 				FROM (SELECT row_number() OVER () AS at, * FROM %s) AS numbered) AS ranked)
 				AS neighbours$q$, release) INTO result;

@@ -182,7 +182,6 @@ static SourceRun *
 run_selected(AnonymizeFirst *rows)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
-	SourceRun *run;
 	bool planned;
 
 	Assert(rows->reading == READ_TWICE && rows->run == NULL);
@@ -190,11 +189,8 @@ run_selected(AnonymizeFirst *rows)
 		rows->selected =
 			source_prepare(anonymizer->aview,
 						   source_query(anonymizer->aview, anonymizer->published.columns, rows->conditions, NIL));
-	run = source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params,
-					   anonymizer->snapshot);
-	if (!anonymizer->with_source)
-		source_hide_order(run);
-	return run;
+	return source_start(anonymizer->aview, source_choose(rows->selected, rows->params, &planned), rows->params,
+						anonymizer->snapshot);
 }
 
 /* Return the identifiers as a list of columns. */
@@ -237,7 +233,7 @@ divide_source(AnonymizeFirst *rows, int64 rows_counted)
 		shuffle_end(rows->kept);
 	rows->kept = NULL;
 	rows->reading = READ_AND_NOTE;
-	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, desc);
+	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, desc, true);
 	partitions_recode(parts);
 }
 
@@ -316,16 +312,23 @@ refuse_changed_source(void)
 			 errmsg("the source of an anonymization view changed while it was read")));
 }
 
-/* Check that a row of the class of the row just read is still to come, and count it off. */
-static void
-expect_row(AnonymizeFirst *rows)
+/*
+ * Return the class of the row just read, or -1 if it is in no group.  Raise an error if it was
+ * not counted, and count it off where rows are checked.
+ */
+static int
+counted_class(AnonymizeFirst *rows)
 {
-	int class = histogram_find(rows->anonymizer->classes, rows->anonymizer->row.codes);
+	Anonymizer *anonymizer = rows->anonymizer;
+	int class;
 
-	Assert(rows->left != NULL);
-	if (class < 0 || rows->left[class]-- == 0)
+	if (!anonymizer_groups(anonymizer))
+		return -1;
+	class = histogram_find(anonymizer->classes, anonymizer->row.codes);
+	if (class < 0 || (rows->left && rows->left[class]-- == 0))
 		refuse_changed_source();
 	rows->all_left--;
+	return class;
 }
 
 /*
@@ -475,6 +478,7 @@ static bool
 next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
 	Anonymizer *anonymizer = rows->anonymizer;
+	int class;
 
 	do
 	{
@@ -482,15 +486,48 @@ next_shown_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 		if (!next_source_row(rows, slot))
 			return false;
 	} while (!anonymizer_read(anonymizer, &anonymizer->published, *slot, false));
-	*cell = NULL;
-	if (!anonymizer_groups(anonymizer))
-		return true;
-	*cell = anonymizer_cell(anonymizer);
-	if (*cell == NULL)
-		refuse_changed_source();
-	if (rows->left)
-		expect_row(rows);
+	class = counted_class(rows);
+	*cell = class < 0 ? NULL : anonymizer->classes->cells[class];
+	Assert(class < 0 || *cell != NULL);
 	return true;
+}
+
+/* Note all rows of the second reading; their cells are found faster in the order in which they are stored. */
+static void
+note_selected(AnonymizeFirst *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+	MemoryContext work = AllocSetContextCreate(anonymizer->context, "kanon selected row", ALLOCSET_DEFAULT_SIZES);
+	bool with_codes = anonymizer->aview->profile || !recoder_groups(anonymizer->recoder);
+	TupleTableSlot *slot;
+
+	anonymizer->hides_order = true;
+	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, source_desc(rows->run), with_codes);
+	MemoryContextSwitchTo(work);
+	while (source_next(rows->run, &slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (anonymizer_read(anonymizer, &anonymizer->published, slot, false))
+			notes_add(anonymizer->notes, slot, counted_class(rows));
+		MemoryContextReset(work);
+	}
+	MemoryContextSwitchTo(anonymizer->context);
+	MemoryContextDelete(work);
+	source_end(rows->run);
+	rows->run = NULL;
+}
+
+/* Start the second reading, and note its rows if their order must not be seen. */
+static void
+start_selected(AnonymizeFirst *rows)
+{
+	Anonymizer *anonymizer = rows->anonymizer;
+
+	if (rows->elsewhere && recoder_groups(anonymizer->recoder))
+		expect_counted_rows(rows);
+	rows->run = run_selected(rows);
+	if (!anonymizer->with_source && source_hides_order(rows->run))
+		note_selected(rows);
 }
 
 /* Recode all blocks, and note their rows. */
@@ -502,7 +539,7 @@ note_blocks(AnonymizeFirst *rows)
 	TupleTableSlot *slot;
 	Cell *cell;
 
-	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, source_desc(rows->run));
+	anonymizer->notes = notes_create(anonymizer, &anonymizer->published, source_desc(rows->run), true);
 	MemoryContextSwitchTo(work);
 	while (next_shown_row(rows, &slot, &cell))
 	{
@@ -538,11 +575,7 @@ count_before_first_row(AnonymizeFirst *rows)
 	else if (recoder_groups(anonymizer->recoder))
 		recode_source(rows);
 	if (rows->reading == READ_TWICE)
-	{
-		rows->run = run_selected(rows);
-		if (recoder_groups(anonymizer->recoder) && rows->elsewhere)
-			expect_counted_rows(rows);
-	}
+		start_selected(rows);
 	MemoryContextSwitchTo(old);
 }
 
@@ -553,7 +586,7 @@ count_before_first_row(AnonymizeFirst *rows)
 static bool
 next_anonymized_row(AnonymizeFirst *rows, TupleTableSlot **slot, Cell **cell)
 {
-	if (rows->reading == READ_AND_NOTE)
+	if (rows->anonymizer->notes)
 		return notes_next(rows->anonymizer->notes, slot, cell);
 	if (rows->reading == READ_CELLS)
 		return next_of_cell(rows, cell);
@@ -604,17 +637,21 @@ anonymize_first_rewind(RowSource *source, ParamListInfo params)
 
 	rows->params = params;
 	if (rows->run)
-	{
 		source_end(rows->run);
-		rows->run = NULL;
-		rows->run = rows->reading == READ_BLOCKS ? run_source(rows, id_columns(anonymizer)) : run_selected(rows);
-		rows->ahead = NULL;
-	}
-	if (rows->left)
-		expect_counted_rows(rows);
+	rows->run = NULL;
 	if (rows->kept)
 		shuffle_rewind(rows->kept);
-	if (anonymizer->notes)
+	if (rows->started && rows->reading == READ_TWICE)
+	{
+		anonymizer_drop_notes(anonymizer);
+		start_selected(rows);
+	}
+	else if (rows->started && rows->reading == READ_BLOCKS)
+	{
+		rows->run = run_source(rows, id_columns(anonymizer));
+		rows->ahead = NULL;
+	}
+	else if (anonymizer->notes)
 		notes_rewind(anonymizer->notes);
 	rows->at_cell = 0;
 	rows->handed_out = 0;
@@ -635,9 +672,7 @@ anonymize_first_end(RowSource *source)
 		ExecDropSingleTupleTableSlot(rows->slot);
 	if (rows->kept)
 		shuffle_end(rows->kept);
-	if (rows->anonymizer->notes)
-		notes_end(rows->anonymizer->notes);
-	rows->anonymizer->notes = NULL;
+	anonymizer_drop_notes(rows->anonymizer);
 	rows->run = NULL;
 	rows->kept = NULL;
 	rows->slot = NULL;

@@ -109,6 +109,8 @@ extern void anonymizer_mark_witnessed(Anonymizer *anonymizer);
  * the number of rows read until then: only the kept rows and the distributions are complete.
  */
 extern int64 anonymizer_recode(Anonymizer *anonymizer, Shuffle **keep, bool bounded);
+/* Drop the notes, if there are any. */
+extern void anonymizer_drop_notes(Anonymizer *anonymizer);
 /* Read the whole source for its distributions, if t asks for them and they are not known. */
 extern void anonymizer_learn_distributions(Anonymizer *anonymizer);
 /* Return how many rows the planner expects of the whole source. */

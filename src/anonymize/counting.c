@@ -162,9 +162,9 @@ typedef struct Counting
 	int64 rows;
 } Counting;
 
-/* End the notes, if there are any. */
-static void
-drop_notes(Anonymizer *anonymizer)
+/* Drop the notes, if there are any. */
+void
+anonymizer_drop_notes(Anonymizer *anonymizer)
 {
 	if (anonymizer->notes)
 		notes_end(anonymizer->notes);
@@ -188,7 +188,7 @@ check_memory(Counting *counting)
 	counting->overflow = true;
 	counting->overflow_rows = counting->rows;
 	counting->histogram = NULL;
-	drop_notes(counting->anonymizer);
+	anonymizer_drop_notes(counting->anonymizer);
 	aview_refuse(counting->anonymizer->aview, "recoding in memory", "classes have outgrown half of the hash memory");
 	return counting->keep || (counting->anonymizer->recoder->t > 0 && !counting->anonymizer->distributions_known);
 }
@@ -244,8 +244,8 @@ start_notes(Counting *counting)
 	Anonymizer *anonymizer = counting->anonymizer;
 	MemoryContext old = MemoryContextSwitchTo(anonymizer->context);
 
-	drop_notes(anonymizer);
-	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc);
+	anonymizer_drop_notes(anonymizer);
+	anonymizer->notes = notes_create(anonymizer, counting->layout, counting->desc, anonymizer->aview->profile != NULL);
 	MemoryContextSwitchTo(old);
 }
 

@@ -37,6 +37,7 @@
 
 struct Notes
 {
+	MemoryContext context; /* owns the notes, but for cells */
 	Anonymizer *anonymizer;
 	const RowLayout *noted; /* anonymizer->published */
 	int ncolumns;			/* of a note, without the number and the codes, which come behind them */
@@ -82,12 +83,15 @@ is_shown_from_notes(const Anonymizer *anonymizer, int column)
 
 /* Create notes. */
 Notes *
-notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
+notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool with_codes)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "kanon notes", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	Notes *notes = palloc0(sizeof(Notes));
 	ListCell *cell;
 	int width;
 
+	notes->context = context;
 	notes->anonymizer = anonymizer;
 	notes->noted = &anonymizer->published;
 	notes->from = palloc((list_length(notes->noted->columns) + 1) * sizeof(int));
@@ -98,7 +102,7 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 		Assert(read->place[column] >= 0);
 		notes->from[notes->ncolumns++] = is_shown_from_notes(anonymizer, column) ? read->place[column] : -1;
 	}
-	if (anonymizer->aview->profile || !anonymizer->noting)
+	if (with_codes)
 		notes->ncodes = anonymizer->recoder->ncolumns;
 	width = notes->ncolumns + 1 + notes->ncodes;
 	notes->values = palloc0(width * sizeof(Datum));
@@ -106,6 +110,7 @@ notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc)
 	notes->desc = note_desc(notes, read, desc);
 	notes->shuffle = shuffle_create(notes->desc, !anonymizer->hides_order);
 	notes->slot = MakeSingleTupleTableSlot(notes->desc, &TTSOpsMinimalTuple);
+	MemoryContextSwitchTo(old);
 	return notes;
 }
 
@@ -271,4 +276,7 @@ notes_end(Notes *notes)
 {
 	ExecDropSingleTupleTableSlot(notes->slot);
 	shuffle_end(notes->shuffle);
+	if (notes->cells)
+		MemoryContextDelete(notes->cells);
+	MemoryContextDelete(notes->context);
 }

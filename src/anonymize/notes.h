@@ -20,10 +20,10 @@ typedef struct Notes Notes;
 
 /*
  * Create notes of rows in the layout read, whose descriptor is desc, to be published in the
- * layout anonymizer->published.  They belong to the current memory context, which must outlive
- * them.
+ * layout anonymizer->published.  The current memory context must outlive them.  Codes are needed
+ * if rows may be in no group, and for notes_add_cell().
  */
-extern Notes *notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc);
+extern Notes *notes_create(Anonymizer *anonymizer, const RowLayout *read, TupleDesc desc, bool with_codes);
 
 /*
  * Note the row just read: with its class among anonymizer->classes as they will be when notes

@@ -550,7 +550,7 @@ note_witnesses(SelectFirst *selection)
 	Cell *cell;
 
 	anonymizer->hides_order = !anonymizer->aview->keeps_order;
-	selection->notes = notes_create(anonymizer, &anonymizer->published, source_desc(selection->run));
+	selection->notes = notes_create(anonymizer, &anonymizer->published, source_desc(selection->run), true);
 	MemoryContextSwitchTo(work);
 	while (next_of_witnesses(selection, &slot, &cell))
 	{
