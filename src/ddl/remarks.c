@@ -102,7 +102,7 @@ note_other(OtherColumn *other, const Pair *pair, int group)
 
 /* Count a row: a PairReceiver. */
 static void
-measure_row(void *arg, const Pair *pair)
+remarks_row(void *arg, const Pair *pair)
 {
 	Measured *measured = arg;
 	const AView *aview = measured->aview;
@@ -159,7 +159,7 @@ measure(Measured *measured, AView *aview, RemarkScope scope)
 	if (scope == REMARK_ALL)
 		list_others(measured);
 	progress_phase(PHASE_CHECKING, 0);
-	pairs_read(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), measure_row, measured);
+	pairs_read(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), remarks_row, measured);
 }
 
 /* Return true if all rows were counted, and not only the first ones. */
@@ -197,7 +197,7 @@ count_unknown(const Tally *tally, int column, int64 *rows)
 
 /* Return how many different values a column has, NULL aside. */
 static int64
-count_values(const Tally *tally, int column)
+remarks_values(const Tally *tally, int column)
 {
 	int64 count = 0;
 
@@ -218,11 +218,11 @@ warn_of_diversity(const Measured *measured)
 		return false;
 	for (int i = 0; i < aview->ncolumns && aview->l > 0; i++)
 	{
-		if (aview->columns[i].role != ROLE_SENSITIVE || count_values(measured->tally, i) >= aview->l)
+		if (aview->columns[i].role != ROLE_SENSITIVE || remarks_values(measured->tally, i) >= aview->l)
 			continue;
 		ereport(WARNING,
 				(errmsg("l is %d, but the sensitive column \"%s\" has only " INT64_FORMAT " values", aview->l,
-						aview->columns[i].name, count_values(measured->tally, i)),
+						aview->columns[i].name, remarks_values(measured->tally, i)),
 				 errdetail("All rows will be suppressed.")));
 		any = true;
 	}
@@ -283,12 +283,12 @@ cause_in_values(const Measured *measured, int column, const char **hint)
 						c->dgh_name, c->name, unknown, rows);
 	}
 	if (c->dgh == NULL && measured->aview->algorithm == ALGORITHM_DATAFLY &&
-		count_values(measured->tally, column) > MOST * rows)
+		remarks_values(measured->tally, column) > MOST * rows)
 	{
 		*hint = "Give the column a hierarchy, or declare it as an identifier.";
 		return psprintf("Quasi-identifier \"%s\" has " INT64_FORMAT " values in " INT64_FORMAT
 						" rows and no hierarchy.",
-						c->name, count_values(measured->tally, column), rows);
+						c->name, remarks_values(measured->tally, column), rows);
 	}
 	return NULL;
 }
