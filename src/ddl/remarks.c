@@ -308,10 +308,10 @@ find_cause(Measured *measured, const char **hint)
 	}
 	if (cause)
 		return cause;
-	*hint =
-		aview_limits_levels(aview)
-			? "Let columns be generalized up to higher levels, publish fewer quasi-identifiers, or lower k."
-			: "Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
+	if (aview_limits_levels(aview))
+		*hint = "Let columns be generalized up to higher levels, publish fewer quasi-identifiers, or lower k.";
+	else
+		*hint = "Give the hierarchies more levels below the root, publish fewer quasi-identifiers, or lower k.";
 	return psprintf("There is no group for them that satisfies %s%s%s.",
 					aview->profile && aview->profile->k >= 0 ? "the data owners' k" : "k", aview->l > 0 ? ", l" : "",
 					aview->t > 0 ? ", t" : "");
