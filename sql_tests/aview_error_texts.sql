@@ -26,7 +26,8 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
 		hint = PG_EXCEPTION_HINT, context = PG_EXCEPTION_CONTEXT;
-	RETURN state || CASE WHEN concat(message, detail, hint, context) ~ 'hiv' THEN ' quotes a value' ELSE ' is silent' END;
+	RETURN state || CASE WHEN concat(message, detail, hint, context) ~ 'hiv' THEN ' quotes a value'
+		ELSE ' is silent' END;
 END
 $$;
 SELECT kanon.create_anonymization_view('error_' || n, format('SELECT id, age, %s AS note FROM person', expression),
