@@ -343,7 +343,7 @@ hash_by_text(const AView *aview, Oid type, Datum value)
 /*
  * Read the individual that a row is about, as a hash of its identifiers.  Two individuals
  * with one hash count as one, which errs on the side of privacy.  A row that lacks an
- * identifier may be about anybody.
+ * identifier may be about any individual.
  */
 static void
 read_individual(Anonymizer *anonymizer, const RowLayout *layout, TupleTableSlot *slot)

@@ -9,7 +9,7 @@
  *
  * Notes are shuffled, unless the order of the rows may be seen.  Rows of one cell must
  * not come together, either: if a row's owner hides a quasi-identifier, the rows around
- * it would show what it is.
+ * it would show its value.
  */
 #include "base/kanon.h"
 
@@ -194,7 +194,7 @@ recall_codes(const Notes *notes, TupleTableSlot *slot)
 		notes->anonymizer->row.codes[i] = DatumGetInt32(slot->tts_values[notes->ncolumns + 1 + i]);
 }
 
-/* Return what is likely to be the number of a note: without codes, it is the last value. */
+/* Return the likely number of a note: without codes, it is the last value. */
 static inline int32
 likely_number(MinimalTuple note)
 {

@@ -48,7 +48,7 @@ codes_tell_equality(const AViewColumn *column)
 		case TYPEKIND_NAME:
 			return !OidIsValid(column->source_collation) || get_collation_isdeterministic(column->source_collation);
 		case TYPEKIND_TIMESTAMP:
-			/* A code stands for a day: that is what a hierarchy publishes. */
+			/* A code stands for a day: a hierarchy publishes no more. */
 			return column->dgh != NULL;
 		case TYPEKIND_OTHER:
 			return type == kanon_generalized_type();

@@ -2,8 +2,8 @@
  * sameness.h
  *		Which values of a column are one value.
  *
- * What counts is the equality of the column's own type and collation.  Mostly it agrees
- * with the codes of a dictionary, which tell values apart by what is published of them.
+ * The equality of the column's own type and collation counts.  Mostly it agrees
+ * with the codes of a dictionary, which tell values apart as they are published.
  */
 #ifndef KANON_SAMENESS_H
 #define KANON_SAMENESS_H

@@ -21,7 +21,7 @@ typedef struct AViewRequest
 	char *query;		   /* the source */
 	const ErrorText *text; /* the query, or the text that it was written in; errors are shown there */
 	int query_location;	   /* where the query begins in the text, in bytes */
-	List *columns;		   /* ColumnRequests; those of ROLE_OTHER name what is published as it is */
+	List *columns;		   /* ColumnRequests; with ROLE_OTHER the column is published as it is */
 	bool has_k;
 	int k;
 	bool has_l;
@@ -71,7 +71,7 @@ typedef struct RequestedSource
 	char *query;			 /* as text */
 	TupleDesc desc;			 /* its columns */
 	Oid *origins;			 /* per column: the relation whose column it is as it stands there, or InvalidOid */
-	ColumnRequest **columns; /* per column: what is asked of it; NULL: nothing */
+	ColumnRequest **columns; /* per column: its request, or NULL */
 	int nshown;				 /* the first of its columns, which the view has; others are of the profile's key */
 } RequestedSource;
 

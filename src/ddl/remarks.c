@@ -1,6 +1,6 @@
 /*
  * remarks.c
- *		Measuring what a new or changed A-view publishes, and warning its creator.
+ *		Measuring the rows of a new or changed A-view, and warning its creator.
  */
 #include "base/kanon.h"
 
@@ -60,7 +60,7 @@ typedef struct OtherColumn
 	int64 grouped; /* of these, in a group */
 } OtherColumn;
 
-/* What is learnt from reading a view once. */
+/* The measurements of a view, from reading it once. */
 typedef struct Measured
 {
 	AView *aview;
@@ -482,7 +482,7 @@ remark_others(const Measured *measured)
 				 errhint("If others may know the values, declare such a column as a quasi-identifier or sensitive.")));
 }
 
-/* Make remarks about what was measured. */
+/* Make remarks about the measurements. */
 static void
 make_remarks(Measured *measured, RemarkScope scope)
 {

@@ -1,6 +1,6 @@
 /*
  * remarks.h
- *		What the creator of an A-view should know about the rows that it publishes.
+ *		Remarks for the creator of an A-view, about the rows that it publishes.
  *
  * After a view was created or changed, its rows are read once, as they are and as they
  * are published.  The creator is warned where most likely a mistake was made: rows are
@@ -10,7 +10,7 @@
 #ifndef KANON_DDL_REMARKS_H
 #define KANON_DDL_REMARKS_H
 
-/* What remarks are made about. */
+/* The subject of remarks. */
 typedef enum RemarkScope
 {
 	REMARK_SUPPRESSION, /* rows that are suppressed: after a change */

@@ -235,7 +235,7 @@ prepare_pending(Feed *feed)
 	MemoryContextSwitchTo(old);
 }
 
-/* What a trigger feeds: the rows of a statement, or one row. */
+/* The input from a trigger: the rows of a statement, or one row. */
 typedef struct Feeding
 {
 	FunctionCallInfo fcinfo;

@@ -265,7 +265,7 @@ kanon_follow_tables(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* What a command may change of a source. */
+/* The changes of a source that a command may make. */
 typedef enum SourceChange
 {
 	CHANGES_NOTHING,
@@ -273,7 +273,7 @@ typedef enum SourceChange
 	CHANGES_ROWS	/* rows, without firing a trigger */
 } SourceChange;
 
-/* Return what a part of ALTER TABLE may change of a source. */
+/* Return the changes of a source that a part of ALTER TABLE may make. */
 static SourceChange
 change_of_part(const AlterTableCmd *part)
 {
@@ -298,7 +298,7 @@ change_of_part(const AlterTableCmd *part)
 	}
 }
 
-/* Return what a command may change of a source. */
+/* Return the changes of a source that a command may make. */
 static SourceChange
 change_of_command(const CollectedCommand *command)
 {
@@ -320,7 +320,7 @@ change_of_command(const CollectedCommand *command)
 	return change;
 }
 
-/* kanon.changes_sources(pg_ddl_command): return what a command may change of a source, NULL if nothing. */
+/* kanon.changes_sources(pg_ddl_command): return the changes of a source that a command may make, or NULL. */
 Datum
 kanon_changes_sources(PG_FUNCTION_ARGS)
 {

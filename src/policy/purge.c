@@ -25,7 +25,7 @@
 
 PG_FUNCTION_INFO_V1(kanon_purge_expired);
 
-/* What is to be purged. */
+/* The values to be purged. */
 typedef struct Purge
 {
 	const AView *aview;
@@ -157,7 +157,7 @@ purge_column(const Purge *purge, int column, ReturnSetInfo *result)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Return what is to be purged of a view; raise an error unless the caller owns the view and some column has an end. */
+/* Return the values of a view to be purged; raise an error unless the caller owns the view and some column has an end. */
 static void
 purge_load(Purge *purge, Oid view)
 {

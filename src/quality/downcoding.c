@@ -60,7 +60,7 @@ typedef struct SeenCell
 	int next;	/* the next one inside the same cell; -1: none */
 } SeenCell;
 
-/* What the attacker learns about some rows in a column, or in any column. */
+/* The attacker's gain about some rows in a column, or in any column. */
 typedef struct Learned
 {
 	int64 rows;
@@ -91,7 +91,7 @@ typedef struct Attack
 	double *part; /* combinations with the value that cells cover */
 } Attack;
 
-/* What the attacker learns about a column of the rows of a cell. */
+/* The attacker's knowledge of a column of the rows of a cell. */
 typedef struct Narrowing
 {
 	ValueRange range;
@@ -285,7 +285,7 @@ covers_others(const Attack *attack, int outer, int inner, int but)
 	return true;
 }
 
-/* Count, for the values of a column of a cell, what the published cells inside it cover. */
+/* Count, for the values of a column of a cell, the combinations that the published cells inside it cover. */
 static void
 cover_values(Attack *attack, int cell, int column)
 {

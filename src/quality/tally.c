@@ -152,7 +152,7 @@ tally_value(Tally *tally, int column, int32 code)
 
 /*
  * Return the number of the person that a row is about, or -1 if an identifier is missing: the
- * row may be about anybody.  It is the row's own number if each row is a person.  In that
+ * row may be about any person.  It is the row's own number if each row is a person.  In that
  * case numbers repeat after 2^31 rows, and two rows of one class are taken for one person only
  * if they are exactly so many rows apart.
  */
@@ -321,7 +321,7 @@ tally_diversity(const Tally *tally, int class, int index)
 	return diversity_count(&tally->sensitive[index].rule, &tally->shown_classes[class].diverse[index]);
 }
 
-/* Count the raw classes that each shown class is made of; and a person for each class that has rows of nobody only. */
+/* Count the raw classes that each shown class is made of; and a person for each class without an identified person. */
 void
 tally_finish(Tally *tally)
 {

@@ -21,7 +21,7 @@
 /* How the values of a column are counted. */
 typedef struct DiversityRule
 {
-	MemoryContext context;	/* owns what the rule learns */
+	MemoryContext context;	/* owns the rule's memory */
 	int l;					/* pairs that are asked for; 0: as many as there are */
 	bool people;			/* a person may have several rows; otherwise each row is a person */
 	Dictionary *dictionary; /* values are its codes, and may cover each other; NULL: values are any numbers */

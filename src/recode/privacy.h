@@ -34,7 +34,7 @@ typedef struct RecodeSensitive
 	ValueTree *tree; /* DISTANCE_HIERARCHICAL */
 } RecodeSensitive;
 
-/* What the privacy predicate needs to know about rows that are to be published together. */
+/* The input of the privacy predicate, about rows that are to be published together. */
 typedef struct GroupCounts
 {
 	int k;					   /* the largest k that a row asks for */

@@ -149,7 +149,7 @@ add_aview_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 
 /*
  * Return the target list of the scan: the columns of the view, and its row as a whole where the query uses it.
- * PostgreSQL may give the node another target list later, made of what the relation is asked for.
+ * PostgreSQL may give the node another target list later, made of the columns that the query asks for.
  */
 static List *
 scan_tlist(PlannerInfo *root, RelOptInfo *rel, const AView *aview, List *clauses)

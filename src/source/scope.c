@@ -72,7 +72,7 @@ error_is_discreet(const ErrorData *error)
 	return false;
 }
 
-/* Remove from an error what was added to it on its way through functions of the source: they may quote values. */
+/* Remove the lines from an error that functions of the source have added on its way: they may quote values. */
 static void
 forget_context(ErrorData *error)
 {
