@@ -158,7 +158,7 @@ BEGIN
     SELECT 'utility', view::text, 'share of rows suppressed', own.suppressed / own.rows,
         CASE WHEN own.suppressed > 0.05 * own.rows THEN 'warning' ELSE 'ok' END,
         CASE WHEN own.suppressed > 0.05 * own.rows
-            THEN 'Many rows show nothing. Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.' END
+            THEN 'Many rows show nothing. Give the hierarchies more levels below the root, publish fewer quasi-identifiers, or lower k.' END
     FROM own WHERE own.rows > 0
     UNION ALL
     SELECT * FROM (

@@ -98,7 +98,8 @@ SELECT kanon.create_anonymization_view('people', 'SELECT * FROM person', id => '
 SELECT kanon.create_anonymization_view('narrow', 'SELECT id, age, zip, disease, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}');
 SELECT kanon.create_anonymization_view('witnessed', 'SELECT note, ward, disease, zip, age, id FROM person',
-	id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3, other => '{ward}',
+	id => '{id}', quasi_ids => '{"age": "ages", "zip": "zips"}', sensitive => '{"disease": null}', k => 3,
+	other => '{ward}',
 	match => 'witness');
 CREATE FUNCTION rows_of(query text, plan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -165,7 +166,8 @@ SELECT kanon.create_anonymization_view('named', 'SELECT pid, remark, id, zip, ag
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile');
 SELECT string_agg(attname, ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'hidden'::regclass AND attnum > 0;
 SELECT plan,
-	rows_of('SELECT id, zip, age, ward FROM hidden', plan) = rows_of('SELECT id, zip, age, ward FROM named', plan) AS same,
+	rows_of('SELECT id, zip, age, ward FROM hidden', plan)
+		= rows_of('SELECT id, zip, age, ward FROM named', plan) AS same,
 	rows_of('SELECT id, zip, age FROM hidden WHERE ward = 2', plan)
 		= rows_of('SELECT id, zip, age FROM named WHERE ward = 2', plan) AS selected
 FROM unnest('{anonymize_first, select_first}'::text[]) AS plan;
@@ -174,7 +176,8 @@ SELECT * FROM kanon.aview_profile('hidden');
 SELECT kanon.policy('hidden');
 -- Stored: its groups follow changes of rows and of choices by that key, as those of a view that shows it.
 SELECT kanon.create_anonymization_view('kept', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
-	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile', materialized => true);
+	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward}', profile => :'profile',
+	materialized => true);
 SELECT kanon.create_anonymization_view('kept_named', 'SELECT remark, pid, id, zip, age, ward FROM person', id => '{id}',
 	quasi_ids => '{"age": "ages", "zip": "zips"}', k => 3, other => '{ward, pid}', profile => :'profile',
 	materialized => true);

@@ -45,7 +45,8 @@ DROP VIEW few, misfit, bare, "upper", as_advised, diverse, spread, small;
 SELECT kanon.create_anonymization_view('partly', 'SELECT * FROM person',
 	id => '{id}', :rest, sensitive => '{"disease": "ills"}');
 SELECT kanon.create_anonymization_view('most',
-	'SELECT *, CASE WHEN id < 9 THEN ''Bern'' ELSE ''Rome'' END AS town FROM person', id => '{id}', :rest, sensitive => '{"town": "towns"}');
+	'SELECT *, CASE WHEN id < 9 THEN ''Bern'' ELSE ''Rome'' END AS town FROM person', id => '{id}', :rest,
+	sensitive => '{"town": "towns"}');
 -- A missing value is none.
 SELECT kanon.create_anonymization_view('missing', 'SELECT *, CASE WHEN id < 9 THEN ''Bern'' END AS town FROM person',
 	id => '{id}', :rest, sensitive => '{"town": "towns"}');

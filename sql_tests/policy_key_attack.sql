@@ -46,7 +46,8 @@ BEGIN
 		AND b.attrelid = two WHERE a.attrelid = one AND a.attnum > 0 ORDER BY 1
 	LOOP
 		EXECUTE format('SELECT count(*), count(*) FILTER (WHERE a.hidden AND b.disease IS NOT NULL) FROM
-			(SELECT %1$I::text AS key, disease IS NULL AS hidden, count(*) OVER (PARTITION BY %1$I::text) AS n FROM %2$s) a
+			(SELECT %1$I::text AS key, disease IS NULL AS hidden, count(*) OVER (PARTITION BY %1$I::text) AS n
+				FROM %2$s) a
 			JOIN (SELECT %1$I::text AS key, disease, count(*) OVER (PARTITION BY %1$I::text) AS n FROM %3$s) b
 			ON a.key = b.key AND a.n = 1 AND b.n = 1', name, one, two) INTO pairs, shown;
 		tried := tried + 1;

@@ -1,4 +1,5 @@
 -- The downcoding attack: what an attacker who knows the algorithm learns beyond the published values.
+SET kanon.measure_views = off;
 CREATE TABLE people (id int PRIMARY KEY, age int, illness text);
 INSERT INTO people SELECT 2 * age + twin, age, 'flu' FROM generate_series(20, 27) age, generate_series(0, 1) twin
     UNION ALL VALUES (90, 28, 'mumps'), (91, 29, 'gout');

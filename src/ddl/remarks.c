@@ -26,8 +26,11 @@
 #include "quality/quality.h"
 #include "recode/dictionary.h"
 
-/* No more groups and values of a column are noted than this: what is known by then is enough for a remark. */
-#define MOST_NOTED 1000000
+/*
+ * Of so many rows all is counted; of further ones only whether they are suppressed, so that
+ * a view over many rows costs little more than a read of it, and memory has a bound.
+ */
+#define MOST_COUNTED 250000
 
 /* Shares of fewer rows than this say little. */
 #define FEW_ROWS 20
@@ -53,15 +56,16 @@ typedef struct OtherColumn
 	int column;
 	ValueCodes *values;
 	Interner *beside; /* of Besides */
-	int64 rows;		  /* that were noted: all, or the first ones */
-	int64 grouped;	  /* of these, in a group */
+	int64 rows;
+	int64 grouped; /* of these, in a group */
 } OtherColumn;
 
 /* What is learnt from reading a view once. */
 typedef struct Measured
 {
 	AView *aview;
-	Tally *tally;
+	int64 rows;
+	Tally *tally; /* of the first rows */
 	int nothers;
 	OtherColumn *others;
 	int64 *without; /* per column: rows in which an identifier is NULL */
@@ -89,8 +93,6 @@ note_other(OtherColumn *other, const Pair *pair, int group)
 	bool found;
 	Beside *beside;
 
-	if (other->beside->count >= MOST_NOTED)
-		return;
 	key.value = valuecodes_code(other->values, pair->values[other->column], pair->nulls[other->column]);
 	beside = interner_record(other->beside, interner_code(other->beside, &key, &found));
 	beside->rows++;
@@ -100,15 +102,20 @@ note_other(OtherColumn *other, const Pair *pair, int group)
 
 /* Count a row: a PairReceiver. */
 static void
-measure_row(void *arg, const Pair *pair)
+remarks_row(void *arg, const Pair *pair)
 {
 	Measured *measured = arg;
 	const AView *aview = measured->aview;
-	MemoryContext old = MemoryContextSwitchTo(measured->tally->raw_index->context);
-	int group = tally_add(measured->tally, pair);
+	MemoryContext old;
+	int group;
 
+	measured->rows++;
 	measured->suppressed += pair->fate == FATE_SUPPRESSED;
 	measured->largest_k = Max(measured->largest_k, pair->k);
+	if (measured->tally->nrows >= MOST_COUNTED)
+		return;
+	old = MemoryContextSwitchTo(measured->tally->raw_index->context);
+	group = tally_add(measured->tally, pair);
 	for (int i = 0; i < aview->ncolumns; i++)
 	{
 		if (aview->columns[i].role == ROLE_ID)
@@ -152,7 +159,14 @@ measure(Measured *measured, AView *aview, RemarkScope scope)
 	if (scope == REMARK_ALL)
 		list_others(measured);
 	progress_phase(PHASE_CHECKING, 0);
-	pairs_read(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), measure_row, measured);
+	pairs_read(aview, bms_add_range(NULL, 0, aview->ncolumns - 1), remarks_row, measured);
+}
+
+/* Return true if all rows were counted, and not only the first ones. */
+static bool
+counted_all(const Measured *measured)
+{
+	return measured->rows == measured->tally->nrows;
 }
 
 /* Return the number of people in the rows of a view. */
@@ -183,7 +197,7 @@ count_unknown(const Tally *tally, int column, int64 *rows)
 
 /* Return how many different values a column has, NULL aside. */
 static int64
-count_values(const Tally *tally, int column)
+remarks_values(const Tally *tally, int column)
 {
 	int64 count = 0;
 
@@ -199,13 +213,16 @@ warn_of_diversity(const Measured *measured)
 	const AView *aview = measured->aview;
 	bool any = false;
 
+	/* There may be more values in later rows, but not if none of them can be shown. */
+	if (!counted_all(measured) && measured->suppressed < measured->rows)
+		return false;
 	for (int i = 0; i < aview->ncolumns && aview->l > 0; i++)
 	{
-		if (aview->columns[i].role != ROLE_SENSITIVE || count_values(measured->tally, i) >= aview->l)
+		if (aview->columns[i].role != ROLE_SENSITIVE || remarks_values(measured->tally, i) >= aview->l)
 			continue;
 		ereport(WARNING,
 				(errmsg("l is %d, but the sensitive column \"%s\" has only " INT64_FORMAT " values", aview->l,
-						aview->columns[i].name, count_values(measured->tally, i)),
+						aview->columns[i].name, remarks_values(measured->tally, i)),
 				 errdetail("All rows will be suppressed.")));
 		any = true;
 	}
@@ -233,7 +250,7 @@ cause_in_people(const Measured *measured, const char **hint)
 		*hint = "Store choices, or create the view with a k for data owners without a choice.";
 		return pstrdup("The view has no k for rows whose data owner has chosen none.");
 	}
-	if (measured->largest_k <= count_people(measured->tally))
+	if (measured->largest_k <= count_people(measured->tally) || !counted_all(measured))
 		return NULL;
 	*hint = measured->largest_k == aview->k ? "Lower k." : "No view can satisfy it: ask the data owner.";
 	return psprintf("%s is %d, but the number of people in the source is " INT64_FORMAT ".",
@@ -266,12 +283,12 @@ cause_in_values(const Measured *measured, int column, const char **hint)
 						c->dgh_name, c->name, unknown, rows);
 	}
 	if (c->dgh == NULL && measured->aview->algorithm == ALGORITHM_DATAFLY &&
-		count_values(measured->tally, column) > MOST * rows)
+		remarks_values(measured->tally, column) > MOST * rows)
 	{
 		*hint = "Give the column a hierarchy, or declare it as an identifier.";
 		return psprintf("Quasi-identifier \"%s\" has " INT64_FORMAT " values in " INT64_FORMAT
 						" rows and no hierarchy.",
-						c->name, count_values(measured->tally, column), rows);
+						c->name, remarks_values(measured->tally, column), rows);
 	}
 	return NULL;
 }
@@ -291,8 +308,10 @@ find_cause(Measured *measured, const char **hint)
 	}
 	if (cause)
 		return cause;
-	*hint =
-		"Give the hierarchies more levels between values and the root, publish fewer quasi-identifiers, or lower k.";
+	if (aview_limits_levels(aview))
+		*hint = "Let columns be generalized up to higher levels, publish fewer quasi-identifiers, or lower k.";
+	else
+		*hint = "Give the hierarchies more levels below the root, publish fewer quasi-identifiers, or lower k.";
 	return psprintf("There is no group for them that satisfies %s%s%s.",
 					aview->profile && aview->profile->k >= 0 ? "the data owners' k" : "k", aview->l > 0 ? ", l" : "",
 					aview->t > 0 ? ", t" : "");
@@ -321,7 +340,7 @@ knows_suppressed(const AView *aview)
 static void
 warn_of_suppression(Measured *measured)
 {
-	int64 rows = measured->tally->nrows;
+	int64 rows = measured->rows;
 	const char *name = get_rel_name(measured->aview->view);
 	const char *fate = measured->aview->materialized ? "wait for a group" : "are suppressed";
 	const char *hint = NULL;
@@ -375,7 +394,7 @@ warn_of_stars(Measured *measured)
 			"Give its hierarchy more levels, lower k, or leave the column out so that others become more precise.";
 		char *cause;
 
-		if (starred <= NEARLY_ALL * rows || measured->suppressed == rows)
+		if (starred <= NEARLY_ALL * rows || measured->suppressed == measured->rows)
 			continue;
 		cause = cause_in_values(measured, column, &hint);
 		if (cause)
@@ -455,7 +474,8 @@ remark_others(const Measured *measured)
 							 columns.len > 0 ? ", " : "", measured->aview->columns[other->column].name, alone,
 							 other->grouped);
 	}
-	if (columns.len > 0)
+	/* Of some rows of a group it is not known whether others are like them. */
+	if (columns.len > 0 && counted_all(measured))
 		ereport(NOTICE,
 				(errmsg("columns of anonymization view \"%s\" tell rows from the others of their group: %s",
 						get_rel_name(measured->aview->view), columns.data),

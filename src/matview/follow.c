@@ -3,7 +3,7 @@
  *		The triggers by which a materialized view follows changes of its source.
  *
  * Triggers on the base table, on the table of choices that have a k in them, and on all
- * partitions and children of the two, call keep_groups() (pending.c).  When tables become
+ * partitions and children of the two, call keep_groups() (feed.c).  When tables become
  * part of the source or leave it, an event trigger calls follow_tables(), which moves
  * the triggers (triggers.c).
  */

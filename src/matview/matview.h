@@ -20,7 +20,7 @@
  * row are near it in the order of keys, which is that of a btree.
  *
  * Statement triggers on the base table (follow.c) note the rows that a transaction
- * changes (pending.c).  Before it commits, and after all else that it does, the
+ * changes (feed.c).  Before it commits, and after all else that it does, the
  * transaction takes the lock of each view concerned, in the order of their numbers,
  * and brings the groups up to date (maintain.c).  A transaction that holds such a
  * lock waits for nothing but the next one, so no deadlock comes from it; and it holds

@@ -358,7 +358,7 @@ counts_are_known(const Attack *attack, int number, int column, int32 left)
 
 /* Compare candidates as ORDER BY does, for qsort(). */
 static int
-compare_candidates(const void *left, const void *right)
+downcoding_compare(const void *left, const void *right)
 {
 	Datum a = *(const Datum *) left;
 	Datum b = *(const Datum *) right;
@@ -412,7 +412,7 @@ example_text(const Attack *attack, int number, int column, const Narrowing *narr
 			values[count++] = vocabulary_value(vocabulary, narrowing->range.lo + i);
 	}
 	Assert(count == narrowing->left);
-	qsort(values, count, sizeof(Datum), compare_candidates);
+	qsort(values, count, sizeof(Datum), downcoding_compare);
 	for (int i = 0; i < Min(count, EXAMPLE_VALUES); i++)
 	{
 		appendStringInfoString(&text, i > 0 ? ", " : "");

@@ -428,7 +428,7 @@ count_matched(const ValuePerson *pairs, int count, int limit)
 
 /* Return the number of different values. */
 static int
-count_values(const ValuePerson *pairs, int count, int limit)
+diversity_values(const ValuePerson *pairs, int count, int limit)
 {
 	int values = 0;
 
@@ -456,7 +456,7 @@ diversity_count(DiversityRule *rule, Diversity *diversity)
 	work = AllocSetContextCreate(CurrentMemoryContext, "kanon diversity", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(work);
 	pairs = pairs_that_count(rule, diversity, &count);
-	count = rule->people ? count_matched(pairs, count, limit) : count_values(pairs, count, limit);
+	count = rule->people ? count_matched(pairs, count, limit) : diversity_values(pairs, count, limit);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return count;
