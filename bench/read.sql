@@ -6,6 +6,13 @@ VACUUM ANALYZE hard, five;
 SELECT look('view_five', 'SELECT * FROM five', '{age,education,marital,occupation,workclass,race}', 5),
     look('view_hard', 'SELECT * FROM hard', '{age,education,marital,occupation,workclass,race,sex,country}', 5);
 
+SELECT look('kept_' || t, 'SELECT id, age, education, marital, occupation, workclass, race, salary FROM ' || t,
+        '{age,education,marital,occupation,workclass,race}', 5, 'keep_order => true'),
+    look('mixed_' || t, 'SELECT id, age, education, marital, occupation, workclass, race, salary FROM ' || t,
+        '{age,education,marital,occupation,workclass,race}', 5) FROM unnest('{few,many}'::text[]) AS t;
+
+INSERT INTO query SELECT format('%s %s', v, t), format('SELECT * FROM %s_%s', v, t)
+FROM unnest('{few,many}'::text[]) AS t, unnest('{kept,mixed}'::text[]) AS v;
 INSERT INTO query VALUES
     ('few group', 'SELECT age, education, marital, occupation, workclass, race, count(*) FROM few GROUP BY 1, 2, 3, 4, 5, 6'),
     ('few scan', 'SELECT * FROM few'),
@@ -20,6 +27,8 @@ CALL measure(:rounds);
 SELECT put('read', 'distinct combinations, few', (SELECT count(*) FROM (SELECT DISTINCT age, education, marital, occupation, workclass, race FROM few) AS d), '');
 SELECT put('read', 'full read / GROUP BY, few combinations', ms('few read') / ms('few group'), 'x', '<= 1.3');
 SELECT put('read', 'full read / plain scan, few combinations', ms('few read') / ms('few scan'), 'x');
+SELECT put('read', format('full read in random order / in the stored order, %s combinations', t), ms('mixed ' || t) / ms('kept ' || t), 'x', '<= 1.15')
+FROM unnest('{few,many}'::text[]) AS t;
 SELECT put('read', 'aggregate / full read, few combinations', ms('few aggregate') / ms('few read'), 'x', '<= 1.5');
 SELECT put('read', 'distinct combinations, many', (SELECT count(*) FROM (SELECT DISTINCT age, education, marital, occupation, workclass, race FROM many) AS d), '');
 SELECT put('read', 'full read / GROUP BY, many combinations', ms('many read') / ms('many group'), 'x', '<= 1.5');

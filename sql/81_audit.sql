@@ -272,6 +272,25 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
             AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
             AND has_any_column_privilege(r.oid, b.relation::oid, 'SELECT')
         ORDER BY r.rolname, b.relation::text) AS roles
+    UNION ALL
+    -- A writer adds rows like those of one person until there are k of them, reads the group, and rolls back.
+    SELECT * FROM (
+        SELECT 'access', r.rolname::text, format('can change %s', b.relation), NULL::float8,
+            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT') THEN 'warning' ELSE 'info' END,
+            format('The role has %s. ', string_agg(p.name, ', ' ORDER BY p.place))
+            || CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT')
+                THEN 'By rows that it adds it can learn what the view suppresses. Let roles that write read other views, or: '
+                ELSE 'By rows that it adds it can change which rows are shown. If it should not: ' END
+            || format('REVOKE %s ON %s FROM %I;', string_agg(p.name, ', ' ORDER BY p.place), b.relation, r.rolname)
+        FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r,
+            unnest('{INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES}'::text[]) WITH ORDINALITY AS p (name, place)
+        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
+            AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
+            AND CASE WHEN p.name IN ('INSERT', 'UPDATE', 'REFERENCES')
+                THEN has_any_column_privilege(r.oid, b.relation::oid, p.name)
+                ELSE has_table_privilege(r.oid, b.relation::oid, p.name) END
+        GROUP BY r.oid, r.rolname, b.relation
+        ORDER BY r.rolname, b.relation::text) AS writers
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
 

@@ -127,7 +127,7 @@ check_levels(const AViewRequest *request)
 	if (request->has_k)
 		request_check_k_of_levels(request->k, limited);
 	if (limited && strcmp(request->algorithm, "datafly") != 0)
-		not_yet("levels with an algorithm other than datafly");
+		not_yet(psprintf("levels with algorithm %s", request->algorithm));
 	if (limited && request->materialized)
 		not_yet("materialized groups with levels");
 }
@@ -176,12 +176,19 @@ check_stored_values(const AViewRequest *request)
 void
 request_warn_of_roles(const AViewRequest *request)
 {
-	if (asks_for(request, ROLE_ID) || asks_for(request, ROLE_QUASI))
-		return;
-	ereport(WARNING,
-			(errmsg("nothing is anonymized in view \"%s\"", request->name),
-			 errdetail("It has no identifiers and no quasi-identifiers: its rows are published as they are."),
-			 errhint("Name the columns by which people can be found in quasi_ids.")));
+	bool roles = asks_for(request, ROLE_ID) || asks_for(request, ROLE_QUASI);
+
+	if (!roles)
+		ereport(WARNING,
+				(errmsg("nothing is anonymized in view \"%s\"", request->name),
+				 errdetail("It has no identifiers and no quasi-identifiers: its rows are published as they are."),
+				 errhint("Name the columns by which people can be found in quasi_ids.")));
+	else if (request->has_k && request->k < 2 && request->profile == NULL)
+		ereport(WARNING,
+				(errmsg("no values are generalized in view \"%s\"", request->name),
+				 request->k == 0 ? errdetail("With a k of 0, rows are published as they are, with their identifiers.")
+								 : errdetail("With a k of 1, only identifiers are hidden."),
+				 errhint("Choose a k of 2 or more.")));
 }
 
 /*
@@ -205,8 +212,13 @@ check_materialized(const AViewRequest *request)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a materialized anonymization view cannot have session_settings"),
 				 errdetail("Its groups are stored once, for all sessions.")));
+	if (request->keep_order)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a materialized anonymization view cannot have keep_order"),
+				 errdetail("Its groups are stored without the order of the source.")));
 	if (strcmp(request->algorithm, "datafly") != 0)
-		not_yet("materialized groups of an algorithm other than datafly");
+		not_yet(psprintf("materialized groups with algorithm %s", request->algorithm));
 }
 
 /* Raise an error for a request that cannot be fulfilled: see create.h. */
@@ -308,7 +320,7 @@ named_twice(const ColumnRequest *first, const ColumnRequest *second)
 	ereport(ERROR,
 			(errcode(ERRCODE_DUPLICATE_COLUMN),
 			 errmsg("column \"%s\" is named twice", second->name),
-			 other ? errdetail("Columns that have no role are named among the other columns, and only once.")
+			 other ? errdetail("A column of the argument \"other\" has no role, and is named there only once.")
 				   : errdetail("A column is an identifier, a quasi-identifier or sensitive, and only one of them.")));
 }
 

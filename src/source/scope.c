@@ -51,23 +51,35 @@ source_scope_leave(SourceScope *scope)
 	settings_leave(scope->settings);
 }
 
-/* Return true for errors that say nothing about rows: rights, resources, concurrency and cancellation. */
+/*
+ * Return true for errors whose message says nothing about rows: those that PostgreSQL
+ * raises about rights, resources, concurrency and cancellation.  The SQLSTATE does not
+ * tell: a function of the source may raise any, and to_regclass(), say, quotes its
+ * argument in an error about a feature that is not supported.
+ */
 static bool
-error_is_discreet(int sqlstate)
+error_is_discreet(const ErrorData *error)
 {
-	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	static const char *const files[] = {"aclchk.c", "aset.c", "buffile.c", "deadlock.c", "fd.c", "generation.c",
+										"heapam.c", "heapam_handler.c", "lock.c", "mcxt.c", "postgres.c", "predicate.c",
+										"proc.c", "slab.c"};
+
+	for (int i = 0; i < (int) lengthof(files); i++)
 	{
-		case ERRCODE_FEATURE_NOT_SUPPORTED:
-		case ERRCODE_INVALID_TRANSACTION_STATE:
-		case ERRCODE_TRANSACTION_ROLLBACK:
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_PROGRAM_LIMIT_EXCEEDED:
-		case ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE:
-		case ERRCODE_OPERATOR_INTERVENTION:
+		if (error->filename && strcmp(error->filename, files[i]) == 0)
 			return true;
-		default:
-			return sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
 	}
+	return false;
+}
+
+/* Remove from an error what was added to it on its way through functions of the source: they may quote values. */
+static void
+forget_context(ErrorData *error)
+{
+	error->context = NULL;
+	error->internalquery = NULL;
+	error->internalpos = 0;
+	error->detail = NULL;
 }
 
 /* Report an error of the source, which may quote a raw value: to the log as it is, to the client without its text. */
@@ -108,8 +120,9 @@ source_scope_error(SourceScope *scope, MemoryContext caller)
 	if (!scope->quiet)
 		PG_RE_THROW();
 	error = take_error(caller);
-	if (!error_is_discreet(error->sqlerrcode))
+	if (!error_is_discreet(error))
 		hide_error(error);
+	forget_context(error);
 	ReThrowError(error);
 }
 
