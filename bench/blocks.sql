@@ -7,7 +7,7 @@ SET kanon.purpose = 'research';
 SET kanon.recipient = 'university';
 CREATE TABLE block AS SELECT n, n::text AS size, 'block_size => ' || n AS argument FROM unnest('{1000,10000,50000}'::int[]) AS n UNION ALL VALUES (0, 'whole', '');
 SELECT look(format('%s_%s', kind, n), 'SELECT f.id, age, education, marital, occupation, workclass, race, salary, a.k AS asked FROM few f JOIN asked_k a USING (id)',
-    '{age,education,marital,occupation,workclass,race}', 50, concat_ws(', ', nullif(argument, ''), nullif(profile, '')))
+    '{age,education,marital,occupation,workclass,race}', 50, concat_ws(', ', nullif(argument, ''), nullif(profile, '')), '{asked}')
 FROM block, (VALUES ('single', ''), ('multi', $$profile => '{"table": "asked_k", "key": {"id": "id"}, "k": "k", "purpose": "purpose", "recipient": "recipient"}'$$)) AS p (kind, profile);
 INSERT INTO query SELECT format('%s %s', kind, n), format('SELECT * FROM %s_%s', kind, n) FROM block, unnest('{single,multi}'::text[]) AS kind;
 INSERT INTO query VALUES ('blocks group', 'SELECT age, education, marital, occupation, workclass, race, count(*) FROM few JOIN asked_k USING (id) GROUP BY 1, 2, 3, 4, 5, 6');

@@ -25,11 +25,12 @@ BEGIN
     EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (id)', name);
 END
 $$;
--- An A-view of some columns, each with the hierarchy of its name; more: other arguments.
-CREATE FUNCTION look(view text, source text, columns text[], k int, more text DEFAULT '') RETURNS void LANGUAGE plpgsql AS $$
+-- An A-view of some columns, each with the hierarchy of its name; more: further arguments.
+CREATE FUNCTION look(view text, source text, columns text[], k int, more text DEFAULT '', other text DEFAULT '{*}')
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s, other => ''{*}''%s)',
-        view, source, (SELECT jsonb_object_agg(c, c) FROM unnest(columns) AS c), k, ', ' || nullif(more, ''));
+    EXECUTE format('SELECT kanon.create_anonymization_view(%L, %L, id => ''{id}'', quasi_ids => %L, sensitive => ''{"salary": null}'', k => %s, other => %L%s)',
+        view, source, (SELECT jsonb_object_agg(c, c) FROM unnest(columns) AS c), k, other, ', ' || nullif(more, ''));
 END
 $$;
 
