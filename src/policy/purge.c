@@ -157,7 +157,7 @@ purge_column(const Purge *purge, int column, ReturnSetInfo *result)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Return the values of a view to be purged; raise an error unless the caller owns the view and some column has an end. */
+/* Return the values to be purged; raise an error unless the caller owns the view and some column has an end. */
 static void
 purge_load(Purge *purge, Oid view)
 {

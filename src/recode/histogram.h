@@ -51,7 +51,7 @@ typedef struct RecodeRow
 	int k;			   /* below 2: the row is in no group; below 0: it is not shown at all */
 	uint64 visible;	   /* a bit for each column that the row's owner lets be seen */
 	uint64 individual; /* a hash of the identifiers */
-	bool identified;   /* no identifier is missing; otherwise the row may be about any individual, and adds no individual */
+	bool identified;   /* no identifier is missing; otherwise the row adds no individual */
 	int32 *sensitive;  /* nsensitive codes, for t */
 	int32 *values;	   /* nsensitive values, for l; NO_VALUE: none */
 } RecodeRow;
