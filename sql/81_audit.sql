@@ -257,42 +257,48 @@ CREATE FUNCTION kanon.audit_catalog(view regclass) RETURNS SETOF kanon.finding
     FROM pg_event_trigger e JOIN pg_proc p ON p.oid = e.evtfoid
     WHERE p.pronamespace = 'kanon'::regnamespace AND e.evtenabled IN ('D', 'R')
     UNION ALL
-    SELECT * FROM (
-        SELECT 'access', r.rolname::text, format('can read %s itself', b.relation), NULL::float8,
-            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT') THEN 'critical' ELSE 'warning' END,
-            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT')
-                THEN 'The role may query the view, too, but can see raw rows without it. ' ELSE 'If the role should see anonymized rows only: ' END
-            || CASE WHEN pg_has_role(r.oid, 'pg_read_all_data', 'USAGE')
-                THEN format('REVOKE pg_read_all_data FROM %I;', r.rolname)
-                WHEN EXISTS (SELECT FROM aclexplode(c.relacl) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
-                THEN format('REVOKE SELECT ON %s FROM PUBLIC;', b.relation)
-                ELSE format('REVOKE SELECT ON %s FROM %I; or from the role from which it inherits the privilege.', b.relation, r.rolname) END
-        FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r
-        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
-            AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
-            AND has_any_column_privilege(r.oid, b.relation::oid, 'SELECT')
-        ORDER BY r.rolname, b.relation::text) AS roles
-    UNION ALL
-    -- A writer adds rows like those of one person until there are k of them, reads the group, and rolls back.
-    SELECT * FROM (
-        SELECT 'access', r.rolname::text, format('can change %s', b.relation), NULL::float8,
-            CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT') THEN 'warning' ELSE 'info' END,
-            format('The role has %s. ', string_agg(p.name, ', ' ORDER BY p.place))
-            || CASE WHEN has_any_column_privilege(r.oid, view::oid, 'SELECT')
-                THEN 'By rows that it adds it can learn what the view suppresses. Let roles that write read other views, or: '
-                ELSE 'By rows that it adds it can change which rows are shown. If it should not: ' END
-            || format('REVOKE %s ON %s FROM %I;', string_agg(p.name, ', ' ORDER BY p.place), b.relation, r.rolname)
-        FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r,
-            unnest('{INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES}'::text[]) WITH ORDINALITY AS p (name, place)
-        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
-            AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))
-            AND CASE WHEN p.name IN ('INSERT', 'UPDATE', 'REFERENCES')
-                THEN has_any_column_privilege(r.oid, b.relation::oid, p.name)
-                ELSE has_table_privilege(r.oid, b.relation::oid, p.name) END
-        GROUP BY r.oid, r.rolname, b.relation
-        ORDER BY r.rolname, b.relation::text) AS writers
+    SELECT a.topic, a.subject, a.measure, NULL, a.severity, a.advice FROM kanon.audit_access(view) AS a
 $$;
 COMMENT ON FUNCTION kanon.audit_catalog IS 'the findings of kanon.audit about triggers and roles';
+
+-- The findings about roles with rights on the tables of a view that belong neither to it nor to them.  A reader sees raw
+-- rows.  A writer adds rows like those of one person until there are k of them, reads the group, and rolls back.
+CREATE FUNCTION kanon.audit_access(view regclass) RETURNS SETOF kanon.finding
+    LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+    WITH stranger AS (
+        SELECT r.oid AS role, r.rolname AS name, b.relation, c.relacl, has_any_column_privilege(r.oid, view::oid, 'SELECT') AS reads_view
+        FROM kanon.base_relations(view) AS b (relation) JOIN pg_class c ON c.oid = b.relation, pg_roles r
+        WHERE NOT r.rolsuper AND r.rolname !~ '^pg_' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')
+            AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = view AND pg_has_role(r.oid, v.relowner, 'USAGE'))),
+    reader AS (
+        SELECT s.name, s.relation,
+            CASE WHEN s.reads_view THEN 'critical' ELSE 'warning' END AS severity,
+            CASE WHEN s.reads_view
+                THEN 'The role may query the view, too, but can see raw rows without it. ' ELSE 'If the role should see anonymized rows only: ' END
+            || CASE WHEN pg_has_role(s.role, 'pg_read_all_data', 'USAGE')
+                THEN format('REVOKE pg_read_all_data FROM %I;', s.name)
+                WHEN EXISTS (SELECT FROM aclexplode(s.relacl) a WHERE a.grantee = 0 AND a.privilege_type = 'SELECT')
+                THEN format('REVOKE SELECT ON %s FROM PUBLIC;', s.relation)
+                ELSE format('REVOKE SELECT ON %s FROM %I; or from the role from which it inherits the privilege.', s.relation, s.name) END AS advice
+        FROM stranger s WHERE has_any_column_privilege(s.role, s.relation::oid, 'SELECT')),
+    writer AS (
+        SELECT s.role, s.name, s.relation, s.reads_view, string_agg(p.name, ', ' ORDER BY p.place) AS privileges
+        FROM stranger s, unnest('{INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES}'::text[]) WITH ORDINALITY AS p (name, place)
+        WHERE CASE WHEN p.name IN ('INSERT', 'UPDATE', 'REFERENCES')
+            THEN has_any_column_privilege(s.role, s.relation::oid, p.name) ELSE has_table_privilege(s.role, s.relation::oid, p.name) END
+        GROUP BY s.role, s.name, s.relation, s.reads_view)
+    (SELECT 'access', name::text, format('can read %s itself', relation), NULL::float8, severity, advice
+        FROM reader ORDER BY name, relation::text)
+    UNION ALL
+    (SELECT 'access', name::text, format('can change %s', relation), NULL, CASE WHEN reads_view THEN 'warning' ELSE 'info' END,
+            format('The role has %s. ', privileges)
+            || CASE WHEN reads_view
+                THEN 'By rows that it adds it can learn what the view suppresses. Let roles that write read other views, or: '
+                ELSE 'By rows that it adds it can change which rows are shown. If it should not: ' END
+            || format('REVOKE %s ON %s FROM %I;', privileges, relation, name)
+        FROM writer ORDER BY name, relation::text)
+$$;
+COMMENT ON FUNCTION kanon.audit_access IS 'the findings of kanon.audit about roles with rights on the tables of an A-view';
 
 -- The finding about what an attacker concludes from groups being as small as possible.
 CREATE FUNCTION kanon.audit_minimality(view regclass) RETURNS SETOF kanon.finding
