@@ -28,6 +28,8 @@ SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}'
 	k => 2, algorithm => 'mondrian', materialized => true, other => '{*}');
 SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
 	k => 2, block_size => 10, materialized => true, other => '{*}');
+SELECT kanon.create_anonymization_view('v', 'SELECT * FROM person', id => '{id}', quasi_ids => '{"age": "ages"}',
+	k => 2, keep_order => true, materialized => true, other => '{*}');
 -- Tables that a crash, or the end of a session, empties.
 CREATE UNLOGGED TABLE quick (id integer PRIMARY KEY, age integer);
 SELECT make('v', 'SELECT * FROM quick');

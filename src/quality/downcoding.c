@@ -444,7 +444,10 @@ keep_example(Attack *attack, Learned *learned, int cell, int column, const Narro
 	learned->of = of;
 }
 
-/* Attack a column of the rows of a cell; add what is learned, and return true if it is narrowed, or set *certain. */
+/*
+ * Attack a column of the rows of a cell, and add the result.  Return true if values are ruled
+ * out; set *certain if one value is left.
+ */
 static bool
 attack_column(Attack *attack, int number, int column, bool *certain)
 {
